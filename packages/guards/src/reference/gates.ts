@@ -1,0 +1,34 @@
+import { hex, sha256, utf8 } from "@candor/contract";
+
+/** What a reference function returns. */
+export interface ReferenceOutcome<Verdict extends string> {
+  readonly verdict: Verdict;
+  /** A sentence for people that begins with PROCEED, WAIT or HALT; no code branches on it. */
+  readonly directive: string;
+  /** SHA-256 of the manifest text, in lower-case hex. */
+  readonly manifestDigest: string;
+}
+
+/** One return statement of a reference function. */
+export interface Gate<Input, Policy, Verdict extends string> {
+  readonly applies: (input: Input, policy: Policy) => boolean;
+  readonly verdict: Verdict;
+  readonly directive: (input: Input, policy: Policy) => string;
+  /** The text whose digest is the manifest digest. */
+  readonly manifest: (input: Input) => string;
+}
+
+/** Leaves through the first gate that applies, through `last` when none does: the order is part of the reference. */
+export function leave<Input, Policy, Verdict extends string>(
+  gates: readonly Gate<Input, Policy, Verdict>[],
+  last: Omit<Gate<Input, Policy, Verdict>, "applies">,
+  input: Input,
+  policy: Policy,
+): ReferenceOutcome<Verdict> {
+  const gate = gates.find(({ applies }) => applies(input, policy)) ?? last;
+  return {
+    verdict: gate.verdict,
+    directive: gate.directive(input, policy),
+    manifestDigest: hex(sha256(utf8(gate.manifest(input)))),
+  };
+}

@@ -1,0 +1,14 @@
+export {
+  evaluateDisclosureReference,
+  type ReferenceDisclosedError,
+  type ReferenceDisclosurePolicy,
+  type ReferenceDisclosureReport,
+  type ReferenceDisclosureVerdict,
+} from "./disclosure.js";
+export type { ReferenceOutcome } from "./gates.js";
+export {
+  evaluateRecallReference,
+  type ReferenceRecallPolicy,
+  type ReferenceRecallState,
+  type ReferenceRecallVerdict,
+} from "./recall.js";
