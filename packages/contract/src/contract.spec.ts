@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { hex } from "./bytes.js";
+import { completionConfidence, type ConfidenceFacts } from "./confidence.js";
+import { sha256 as portable } from "./digest-portable.js";
+import { sha256 } from "./digest.js";
+import { jsonSchema, schemaNames } from "./json-schema.js";
+import { laneOf } from "./lane.js";
+import { defaultPolicy, policyHash, policySchema } from "./policy.js";
+import { parseStoredSubject, storedSubject } from "./subjects.js";
+import { actions, finalities, stricter } from "./vocabulary.js";
+import { decodeDelegationToken, encodeDelegationToken } from "./delegation-token.js";
+
+describe("sha256", () => {
+  it("agrees with the platform, natively and portably, at every length around a block", () => {
+    for (let length = 0; length < 200; length += 1) {
+      const bytes = Uint8Array.from({ length }, (_, i) => (i * 37) & 255);
+      const wanted = createHash("sha256").update(bytes).digest("hex");
+      expect(hex(sha256(bytes))).toBe(wanted);
+      expect(hex(portable(bytes))).toBe(wanted);
+    }
+  });
+});
+
+describe("B2 subjects", () => {
+  it("parses what it builds", () => {
+    const address = { lane: 3, run: "r1", task: "_run", role: "orch", actor: "fleet", kind: "intent" } as const;
+    expect(storedSubject(address)).toBe("candor.log.3.r1._run.orch.fleet.intent");
+    expect(parseStoredSubject(storedSubject(address))).toEqual(address);
+  });
+
+  it.each([
+    "candor.log.3.r1.t1.agent.a",
+    "candor.log.3.r1.t1.agent.a.error.x",
+    "candor.log.x.r1.t1.agent.a.error",
+    "candor.log.3._r.t1.agent.a.error",
+    "candor.log.3.r1.t1.king.a.error",
+    "candor.log.3.r1.t1.agent.a.nonsense",
+    "candor.in.agent.a.r.t.error",
+  ])("does not parse %s", (subject) => {
+    expect(parseStoredSubject(subject)).toBeUndefined();
+  });
+
+  it("refuses tokens that would change a subject's shape", () => {
+    const address = { lane: 0, run: "r", task: "t", role: "agent", actor: "a", kind: "error" } as const;
+    for (const bad of ["", "a.b", "*", ">", "a b", "_x", "x".repeat(65), "é"]) {
+      expect(() => storedSubject({ ...address, run: bad })).toThrow(/run/);
+      expect(() => storedSubject({ ...address, actor: bad })).toThrow(/actor/);
+    }
+  });
+
+  it("puts every run into a lane that exists", () => {
+    fc.assert(fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (run, lanes) => laneOf(run, lanes) < lanes));
+  });
+});
+
+describe("D3 completion confidence", () => {
+  const facts: fc.Arbitrary<ConfidenceFacts> = fc.record({
+    errors: fc.array(fc.record({ finality: fc.constantFrom(...finalities), recovered: fc.boolean() }), {
+      maxLength: 8,
+    }),
+    retries: fc.nat(10),
+    coverage: fc.constant([{ task: "a", state: "done" as const }]),
+    keyTasks: fc.constantFrom([], ["a"], ["a", "b"]),
+    caveats: fc.nat(5),
+  });
+  const clean: ConfidenceFacts = { errors: [], retries: 0, coverage: [], keyTasks: [], caveats: 0 };
+
+  it("is the worked example of its docstring", () => {
+    const score = completionConfidence({
+      errors: [{ finality: "recoverable", recovered: true }],
+      retries: 1,
+      coverage: [
+        { task: "lookup", state: "done" },
+        { task: "charge", state: "done" },
+      ],
+      keyTasks: ["lookup", "charge"],
+      caveats: 1,
+    });
+    expect(score).toBe(0.9123);
+  });
+
+  it("is 1 minus the caveat cost for full coverage without errors, and 0 where nothing was covered", () => {
+    expect(completionConfidence(clean)).toBe(1);
+    expect(completionConfidence({ ...clean, caveats: 1 })).toBe(0.95);
+    expect(completionConfidence({ ...clean, keyTasks: ["a"] })).toBe(0);
+  });
+
+  it("stays in 0..1; an unrecovered error never raises it, and costs at least what a recovered one does", () => {
+    fc.assert(
+      fc.property(facts, fc.constantFrom(...finalities), (before, finality) => {
+        const score = completionConfidence(before);
+        const more = (recovered: boolean): number =>
+          completionConfidence({ ...before, errors: [...before.errors, { finality, recovered }] });
+        expect(score).toBeGreaterThanOrEqual(0);
+        expect(score).toBeLessThanOrEqual(1);
+        expect(more(false)).toBeLessThanOrEqual(score);
+        expect(more(false)).toBeLessThanOrEqual(more(true));
+      }),
+    );
+  });
+});
+
+describe("policy, actions, tokens, schemas", () => {
+  it("the default policy fits its own schema and has a stable hash", () => {
+    expect(policySchema.safeParse(defaultPolicy).success).toBe(true);
+    expect(hex(policyHash(defaultPolicy))).toBe(hex(policyHash({ ...defaultPolicy })));
+    expect(hex(policyHash({ ...defaultPolicy, settleMs: 1 }))).not.toBe(hex(policyHash(defaultPolicy)));
+  });
+
+  it("stricter() is the maximum of the documented order", () => {
+    for (const [i, a] of actions.entries()) {
+      for (const [j, b] of actions.entries()) expect(stricter(a, b)).toBe(i >= j ? a : b);
+    }
+  });
+
+  it("a delegation token survives a line of text, and a damaged one is refused", () => {
+    const token = { intent: Uint8Array.of(1, 2), lane: 3, sequence: 9, dataKey: new Uint8Array(32).fill(7) };
+    const text = encodeDelegationToken(token);
+    expect(decodeDelegationToken(`${text}\n`)).toEqual(token);
+    for (const bad of ["", "candor1.", text.slice(0, -4), text.slice(3)])
+      expect(() => decodeDelegationToken(bad)).toThrow(/token/);
+  });
+
+  it("every schema can be exported as JSON Schema", () => {
+    for (const name of schemaNames) expect(jsonSchema(name)).toHaveProperty("$schema");
+    expect(JSON.stringify(jsonSchema("accept"))).toContain("base64");
+  });
+});

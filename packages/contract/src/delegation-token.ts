@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { CandorError } from "./errors.js";
+import { count, hash32, number } from "./identifiers.js";
+import { decodeValue, encodeCanonical } from "./msgpack.js";
+
+const tokenPrefix = "candor1.";
+
+const shape = z.tuple([z.literal(1), z.instanceof(Uint8Array), count, number, hash32]);
+
+/** What a subagent's process is handed: the stored intent, where it lies, and the run's data key. A secret. */
+export interface DelegationToken {
+  /** The `delegate` event's frame as stored. */
+  readonly intent: Uint8Array;
+  readonly lane: number;
+  /** Stream sequence of the intent, which dispatches are fenced by. */
+  readonly sequence: number;
+  /** 32 bytes that prose is sealed with. */
+  readonly dataKey: Uint8Array;
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url");
+}
+
+/** One line of text. Hand it over by file descriptor, file of mode 0600 or message; never in an argument list. */
+export function encodeDelegationToken(token: DelegationToken): string {
+  return tokenPrefix + toBase64Url(encodeCanonical([1, token.intent, token.lane, token.sequence, token.dataKey]));
+}
+
+/** @throws CandorError `malformed` if the text is no delegation token. */
+export function decodeDelegationToken(text: string): DelegationToken {
+  const trimmed = text.trim();
+  if (trimmed.startsWith(tokenPrefix)) {
+    const parsed = shape.safeParse(tryDecode(trimmed.slice(tokenPrefix.length)));
+    if (parsed.success) {
+      const [, intent, lane, sequence, dataKey] = parsed.data;
+      return { intent, lane, sequence, dataKey };
+    }
+  }
+  throw new CandorError(
+    "malformed",
+    `This is no delegation token: it begins with ${tokenPrefix} and comes from delegate(). Pass it on whole.`,
+  );
+}
+
+function tryDecode(text: string): unknown {
+  try {
+    return decodeValue(new Uint8Array(Buffer.from(text, "base64url")));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+export { concatBytes, domainPrefix, equalBytes, hex, utf8 } from "./bytes.js";
+export { certificateMessage, certificateSchema, taskKeyMessage } from "./certificate.js";
+export type { Certificate, TaskKeySubject } from "./certificate.js";
+export { completionConfidence } from "./confidence.js";
+export type { ConfidenceFacts } from "./confidence.js";
+export { decodeDelegationToken, encodeDelegationToken } from "./delegation-token.js";
+export type { DelegationToken } from "./delegation-token.js";
+export { sha256 } from "./digest.js";
+export { CandorError, errorActions, errorCodes, exitCodes, isCandorError } from "./errors.js";
+export type { CandorErrorOptions, ErrorAction, ErrorCode, ExitCode } from "./errors.js";
+export { decodeBody, decodeFrame, encodeBody, encodeFrame, eventHash, requireSize, zeroHash } from "./event.js";
+export type { EventBody, EventHeader, Frame } from "./event.js";
+export { isId, isTaskId, requireId } from "./identifiers.js";
+export { jsonSchema, schemaNames } from "./json-schema.js";
+export type { SchemaName } from "./json-schema.js";
+export { laneOf } from "./lane.js";
+export { silentLogger } from "./logger.js";
+export type { Logger } from "./logger.js";
+export { decodeValue, encodeCanonical } from "./msgpack.js";
+export { decodePayload, encodePayload, payloadSchemas } from "./payloads/index.js";
+export type { Payload } from "./payloads/index.js";
+export type {
+  ConfidenceReceipt,
+  Coverage,
+  ErrorLogReceipt,
+  Receipts,
+  Report,
+  RetryManifest,
+  Scope,
+} from "./payloads/agent.js";
+export { receipts as receiptsSchema } from "./payloads/agent.js";
+export type { Brief } from "./payloads/intents.js";
+export { defaultPolicy, policyHash, policySchema, severities } from "./policy.js";
+export type { Policy, Severity } from "./policy.js";
+export {
+  checkpointSubject,
+  dataKeySubject,
+  guardActor,
+  intentKeySubject,
+  intentSubject,
+  intentWord,
+  liveSubject,
+  parseStoredSubject,
+  parseVerdictSubject,
+  publishedSubject,
+  quarantineSubject,
+  stateSubject,
+  storedSubject,
+  streams,
+  subjectKind,
+  verdictSubject,
+} from "./subjects.js";
+export type { EventAddress, StoredAddress, SubjectKind, VerdictAddress } from "./subjects.js";
+export { errorLogReceiptOf, Tally, unseenRetryLayers } from "./tally.js";
+export type { ErrorEntry, RetryEntry } from "./tally.js";
+export {
+  decodeQuarantineBody,
+  decodeSigned,
+  decodeVerdictBody,
+  encodeQuarantineBody,
+  encodeSigned,
+  encodeVerdictBody,
+  foldVersion,
+  guardRecordMessage,
+} from "./verdict.js";
+export type { Finding, GuardRecord, QuarantineBody, Signed, VerdictBody } from "./verdict.js";
+export {
+  actions,
+  agentKinds,
+  auditCodes,
+  claims,
+  coverageStates,
+  disclosureFindings,
+  effectPhases,
+  errorTypes,
+  eventKinds,
+  finalities,
+  findingCodes,
+  finishReasons,
+  intentKinds,
+  isolations,
+  judges,
+  kindTable,
+  limits,
+  modes,
+  probeOutcomes,
+  quarantineCodes,
+  recallFindings,
+  roles,
+  runTask,
+  scopeDimensions,
+  scopeLevels,
+  stricter,
+  timerKinds,
+  verdictNames,
+  wireVersion,
+} from "./vocabulary.js";
+export type {
+  Action,
+  AgentKind,
+  AuditCode,
+  Claim,
+  CoverageState,
+  EffectPhase,
+  ErrorType,
+  EventKind,
+  Finality,
+  FindingCode,
+  FinishReason,
+  IntentKind,
+  Isolation,
+  Judge,
+  Mode,
+  ProbeOutcome,
+  QuarantineCode,
+  Role,
+  ScopeDimension,
+  ScopeLevel,
+  TimerKind,
+  VerdictName,
+} from "./vocabulary.js";

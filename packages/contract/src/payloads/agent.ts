@@ -1,0 +1,173 @@
+import { z } from "zod";
+import {
+  bytesUpTo,
+  count,
+  hash32,
+  id,
+  label,
+  milliseconds,
+  number,
+  publicKey,
+  sealed,
+  signature64,
+} from "../identifiers.js";
+import {
+  claims,
+  coverageStates,
+  effectPhases,
+  errorTypes,
+  eventKinds,
+  finalities,
+  finishReasons,
+  modes,
+  scopeDimensions,
+  scopeLevels,
+} from "../vocabulary.js";
+
+/** For each dimension, whether the runtime enforces it, observes it, or cannot see it (D11). */
+export const scope = z.strictObject({
+  dimensions: z.record(z.enum(scopeDimensions), z.enum(scopeLevels)),
+  adapter: label,
+  framework: label.optional(),
+});
+export type Scope = z.infer<typeof scope>;
+
+export const accept = z.strictObject({
+  taskKey: publicKey,
+  /** By the deployment identity, over `taskKeyMessage`. */
+  certificate: signature64,
+  /** Hash of the delegation that is accepted. */
+  delegation: hash32,
+  scope,
+  mode: z.enum(modes),
+});
+
+/** Identifiers that both sides of an effect share: record key, message id, what the downstream returned. */
+export const identifiers = z.record(label, z.string().min(1).max(256));
+
+const committedEffect = z.strictObject({ intent: label, key: id, identifiers });
+
+/** An earlier try of the same call. `reason` is the `seq` of the error that ended it. */
+const priorAttempt = z.strictObject({ attempt: number, reason: number, delayMs: milliseconds });
+
+export const error = z.strictObject({
+  type: z.enum(errorTypes),
+  finality: z.enum(finalities),
+  /** Dealt with on the spot. A later successful retry recovers an error too, without rewriting it. */
+  recovered: z.boolean(),
+  operation: label,
+  upstream: label.optional(),
+  attempt: number,
+  attempts: z.array(priorAttempt).max(1000),
+  covers: label.optional(),
+  effects: z.array(committedEffect).max(1000),
+  description: sealed.optional(),
+  unverifiedHint: sealed.optional(),
+});
+
+export const retryOutcomes = ["ok", "failed", "abandoned"] as const;
+
+export const retry = z.strictObject({
+  operation: label,
+  upstream: label.optional(),
+  /** 2 for the first repetition. */
+  attempt: number.min(2),
+  /** `seq` of the error that this try answers. */
+  reason: number,
+  delayMs: milliseconds,
+  outcome: z.enum(retryOutcomes),
+});
+
+export const effect = z.strictObject({
+  phase: z.enum(effectPhases),
+  intent: label,
+  key: id,
+  target: label,
+  /** Digest of the arguments, so that one key with two meanings is found. */
+  arguments: hash32.optional(),
+  identifiers: identifiers.optional(),
+  /** `seq` of the `dispatched` event that an outcome belongs to; absent in that event itself. */
+  dispatch: number.optional(),
+  covers: label.optional(),
+});
+
+export const inFlightAction = z.strictObject({ dispatch: number, intent: label, key: id, target: label });
+
+export const acknowledge = z.strictObject({
+  /** Control number of the recall or termination that is answered. */
+  control: number,
+  /** Effects dispatched and without outcome. Left out is not the same as empty. */
+  manifest: z.array(inFlightAction).max(1000).optional(),
+  /** The author's `seq` at which the manifest was taken. */
+  takenAt: count,
+});
+
+export const noSideEffects = z.strictObject({ control: number, takenAt: count });
+
+/** `structured_error_log_receipt` (D1): what the author says its own chain holds, up to the report. */
+export const errorLogReceipt = z.strictObject({
+  count,
+  first: count,
+  last: count,
+  /** Hash of event `last`; zeros for an empty log. */
+  head: hash32,
+  byKind: z.partialRecord(z.enum(eventKinds), number),
+  byType: z.partialRecord(z.enum(errorTypes), number),
+  errors: z.array(
+    z.strictObject({ seq: number, type: z.enum(errorTypes), finality: z.enum(finalities), recovered: z.boolean() }),
+  ),
+});
+export type ErrorLogReceipt = z.infer<typeof errorLogReceipt>;
+
+/** `internal_retry_manifest` (D2). `unseen` names layers whose retries the runtime can't see: not the same as none. */
+export const retryManifest = z.strictObject({
+  entries: z.array(
+    z.strictObject({
+      seq: number,
+      operation: label,
+      upstream: label.optional(),
+      attempt: number,
+      reason: number,
+      delayMs: milliseconds,
+      outcome: z.enum(retryOutcomes),
+    }),
+  ),
+  unseen: z.array(z.enum(scopeDimensions)),
+});
+export type RetryManifest = z.infer<typeof retryManifest>;
+
+/** `task_completion_confidence_receipt` (D3): the score of `completionConfidence` and what went into it. */
+export const confidenceReceipt = z.strictObject({
+  formula: z.literal(1),
+  score: z.number().min(0).max(1),
+  caveats: count,
+});
+export type ConfidenceReceipt = z.infer<typeof confidenceReceipt>;
+
+export const coverage = z.array(z.strictObject({ task: label, state: z.enum(coverageStates) })).max(1000);
+export type Coverage = z.infer<typeof coverage>;
+
+/** Effects that the report owns up to, one entry a dispatch. */
+const declaredEffect = z.strictObject({ dispatch: number, key: id, phase: z.enum(effectPhases) });
+
+export const receipts = z.strictObject({ errorLog: errorLogReceipt, retries: retryManifest });
+export type Receipts = z.infer<typeof receipts>;
+
+/** A slice of the msgpack bytes of `receipts`, when they are too many for the report itself. */
+export const receipt = z.strictObject({ part: number, parts: number.max(4096), content: bytesUpTo(220 * 1024) });
+
+export const report = z.strictObject({
+  claim: z.enum(claims),
+  finishReason: z.enum(finishReasons),
+  coverage,
+  effects: z.array(declaredEffect).max(10_000),
+  /** Absent when they went ahead in `receipt` events. */
+  receipts: receipts.optional(),
+  receiptParts: count,
+  confidence: confidenceReceipt,
+  /** The model's own number. Kept apart: no verdict uses it. */
+  selfReportedConfidence: z.number().min(0).max(1).optional(),
+  summary: sealed.optional(),
+  caveats: z.array(sealed).max(1000),
+});
+export type Report = z.infer<typeof report>;

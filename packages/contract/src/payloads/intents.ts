@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { certificateSchema } from "../certificate.js";
+import { count, hash32, id, label, milliseconds, number, publicKey, sealed } from "../identifiers.js";
+import { policySchema } from "../policy.js";
+import { isolations, scopeDimensions } from "../vocabulary.js";
+
+/** Where the task stands once this intent holds, so that the last intent alone is enough after a reconnect. */
+const standing = z.strictObject({
+  epoch: number,
+  state: z.enum(["delegated", "recalled", "terminated", "closed"]),
+});
+
+/** What every intent of a task carries. After `notAfterMs` (log time) it is refused as expired. */
+const common = { standing, notAfterMs: milliseconds.optional() };
+
+export const runOpen = z.strictObject({
+  policy: policySchema,
+  policyHash: hash32,
+  fleet: certificateSchema,
+  probers: z.array(certificateSchema).max(64),
+  operator: publicKey,
+  isolation: z.enum(isolations),
+  title: sealed.optional(),
+});
+
+export const runClose = z.strictObject({ state: z.enum(["completed", "failed", "cancelled"]) });
+
+/** Trust that begins at this event's log time. */
+export const keyAdded = z.strictObject({ certificate: certificateSchema });
+/** Trust that ends at this event's log time; what was stored before stays valid. */
+export const keyRevoked = z.strictObject({ key: publicKey, reason: label });
+
+/** One minted intent key: the name the brief uses for the effect, and the key that goes to the downstream. */
+const mintedIntent = z.strictObject({ intent: label, key: id, target: label.optional() });
+
+export const brief = z.strictObject({
+  title: sealed.optional(),
+  instructions: sealed.optional(),
+  /** Parts of the work that the report must say a state of. */
+  keyTasks: z.array(label).max(1000),
+  /** A critical task gets no clean verdict without an independent probe. */
+  critical: z.boolean(),
+  /** The orchestrator can check success itself, so a bare success is acceptable. */
+  directlyVerifiable: z.boolean(),
+  retryBudget: count,
+  maxGraceMs: milliseconds.optional(),
+  authority: z.array(label).max(100),
+  /** Dimensions of observation that this task's verdict can't do without. */
+  needs: z.array(z.enum(scopeDimensions)).max(scopeDimensions.length),
+});
+export type Brief = z.infer<typeof brief>;
+
+export const delegate = z.strictObject({
+  ...common,
+  agent: z.strictObject({ actor: id, key: publicKey }),
+  brief,
+  intents: z.array(mintedIntent).max(1000),
+  policyHash: hash32,
+  predecessor: z.strictObject({ actor: id, epoch: number }).optional(),
+});
+
+export const recall = z.strictObject({ ...common, graceMs: milliseconds, reason: label });
+export const terminate = z.strictObject({ ...common, reason: label, force: z.boolean() });
+export const close = z.strictObject({ ...common, state: z.enum(["accepted", "rejected", "cancelled"]) });

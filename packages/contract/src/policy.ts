@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { sha256 } from "#digest";
+import { concatBytes, domainPrefix } from "./bytes.js";
+import { count, milliseconds } from "./identifiers.js";
+import { encodeCanonical } from "./msgpack.js";
+import { errorTypes } from "./vocabulary.js";
+
+export const severities = ["low", "medium", "high", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
+/** What a run is judged by. Pinned by hash in `run-open`, so that a replay uses the one then in force. */
+export const policySchema = z.strictObject({
+  version: z.literal(1),
+  /** How long after a report the guard waits for events still under way. */
+  settleMs: milliseconds.max(3_600_000),
+  /** How long an agent has to acknowledge a recall. */
+  acknowledgeMs: milliseconds.max(3_600_000),
+  /** The longest completion window, whatever an intent asks for. */
+  maxGraceMs: milliseconds.max(86_400_000),
+  /** Events of one author that may wait for a missing predecessor. */
+  reorderBuffer: count.min(1).max(65_536),
+  /** Late events of one actor to one closed task that are still judged. */
+  lateEventsPerActor: count.max(1_000_000),
+  /** The receiver's severity of each error type; emitters state finality only. */
+  severity: z.record(z.enum(errorTypes), z.enum(severities)),
+});
+export type Policy = z.infer<typeof policySchema>;
+
+export const defaultPolicy: Policy = {
+  version: 1,
+  settleMs: 2_000,
+  acknowledgeMs: 5_000,
+  maxGraceMs: 60_000,
+  reorderBuffer: 1_024,
+  lateEventsPerActor: 100,
+  severity: {
+    transient: "low",
+    unavailable: "medium",
+    "invalid-input": "medium",
+    denied: "high",
+    conflict: "low",
+    "over-budget": "medium",
+    partial: "medium",
+    "in-doubt": "critical",
+    defect: "critical",
+    cancelled: "low",
+  },
+};
+
+/** SHA-256 over the canonical bytes of the policy document. */
+export function policyHash(policy: Policy): Uint8Array {
+  return sha256(concatBytes(domainPrefix("candor/v1/policy"), encodeCanonical(policy)));
+}
