@@ -8,6 +8,7 @@ export type { DelegationToken } from "./delegation-token.js";
 export { sha256 } from "./digest.js";
 export { CandorError, errorActions, errorCodes, exitCodes, isCandorError } from "./errors.js";
 export type { CandorErrorOptions, ErrorAction, ErrorCode, ExitCode } from "./errors.js";
+export type { AdmittedEvent, AdmittedOf, LogEntry, RefusedMessage, StoredMessage } from "./entry.js";
 export { decodeBody, decodeFrame, encodeBody, encodeFrame, eventHash, requireSize, zeroHash } from "./event.js";
 export type { EventBody, EventHeader, Frame } from "./event.js";
 export { isId, isTaskId, requireId } from "./identifiers.js";

@@ -165,6 +165,8 @@ export const report = z.strictObject({
   receipts: receipts.optional(),
   receiptParts: count,
   confidence: confidenceReceipt,
+  /** Calls that the runtime counted (attempts and effects), and how many of them succeeded. */
+  work: z.strictObject({ calls: count, succeeded: count }),
   /** The model's own number. Kept apart: no verdict uses it. */
   selfReportedConfidence: z.number().min(0).max(1).optional(),
   summary: sealed.optional(),
