@@ -1,0 +1,12 @@
+export { connectBus } from "./connection.js";
+export type { Bus, BusOptions } from "./connection.js";
+export { apiRequest } from "./jetstream-api.js";
+export type { ApiAnswer } from "./jetstream-api.js";
+export { applyStreams, checkStreams } from "./provisioning.js";
+export type { ProvisioningOptions, ProvisioningReport } from "./provisioning.js";
+export { accountOf, apiPrefixOf, clientApiPrefix, identityRoles, inboxPrefix, roleWords } from "./roles.js";
+export type { Account, IdentityRole } from "./roles.js";
+export { streamDocuments } from "./stream-documents.js";
+export type { StreamDocument, StreamSettings } from "./stream-documents.js";
+export { planStreams } from "./stream-plan.js";
+export type { StreamChange } from "./stream-plan.js";

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { CandorError, type ErrorCode } from "@candor/contract";
+
+/** What the server answered instead of doing it. */
+interface ApiFailure {
+  readonly errCode: number;
+  readonly description: string;
+}
+
+export type ApiAnswer =
+  | { readonly ok: true; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly failure: ApiFailure };
+
+/** The server's number for "there is no such stream". */
+export const streamNotFound = 10059;
+
+/** The server's numbers for "not now": a cluster without leader, or one that has not yet found all its members. */
+const passing: ReadonlySet<number> = new Set([10008, 10009, 10005, 10023, 10074]);
+
+const failures: Readonly<Record<number, ErrorCode>> = { 10047: "store-full", 10028: "store-full", 10023: "store-full" };
+
+function read(answer: Readonly<Record<string, unknown>>): ApiAnswer {
+  const { error } = answer;
+  if (typeof error !== "object" || error === null) return { ok: true, body: answer };
+  const { err_code: errCode, description } = error as Readonly<Record<string, unknown>>;
+  return { ok: false, failure: { errCode: Number(errCode), description: String(description) } };
+}
+
+/**
+ * Makes a JetStream request and repeats it, up to `patienceMs`, for as long as the server has no leader to answer it.
+ * Only for requests that may be made twice.
+ *
+ * @param request subject with the API prefix
+ * @throws CandorError `server-unreachable` if no answer comes
+ */
+export async function apiRequest(
+  nc: NatsConnection,
+  request: string,
+  body?: unknown,
+  patienceMs = 20_000,
+): Promise<ApiAnswer> {
+  const deadline = performance.now() + patienceMs;
+  let last: unknown;
+  while (performance.now() < deadline) {
+    try {
+      const message = await nc.request(request, body === undefined ? "" : JSON.stringify(body), { timeout: 5_000 });
+      const answer = read(message.json<Readonly<Record<string, unknown>>>());
+      if (answer.ok || !passing.has(answer.failure.errCode)) return answer;
+      last = answer.failure.description;
+    } catch (error) {
+      last = error;
+    }
+    await pause(50);
+  }
+  throw new CandorError(
+    "server-unreachable",
+    `The server did not answer ${request} within ${patienceMs / 1000} s. In a cluster, check that a majority of its members runs.`,
+    { cause: last },
+  );
+}
+
+/** The error for a request that the server refused. */
+export function refusal(failure: ApiFailure, what: string): CandorError {
+  return new CandorError(
+    failures[failure.errCode] ?? "server-failed",
+    `The server refused to ${what}: ${failure.description} (${failure.errCode}).`,
+    { details: { errCode: failure.errCode } },
+  );
+}

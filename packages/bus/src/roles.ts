@@ -1,0 +1,172 @@
+import { streams } from "@candor/contract";
+
+/** Roles that an identity can have, in the words of the command line. */
+export const identityRoles = ["operator", "guard", "prober", "orchestrator", "agent", "auditor"] as const;
+export type IdentityRole = (typeof identityRoles)[number];
+
+/** What stands for the role in subjects and inbox prefixes. */
+export const roleWords = {
+  operator: "operator",
+  guard: "guard",
+  prober: "probe",
+  orchestrator: "orch",
+  agent: "agent",
+  auditor: "auditor",
+} as const satisfies Record<IdentityRole, string>;
+
+/** Account with the streams, and the account without JetStream that everybody else is in. */
+export type Account = "LOG" | "CLIENTS";
+
+/** Prefix under which clients reach the few JetStream requests that their account imports. */
+export const clientApiPrefix = "candor.js";
+export const serverApiPrefix = "$JS.API";
+
+/** Inbox prefix of an identity: each has its own, so that nobody reads another's replies. */
+export function inboxPrefix(role: IdentityRole, name: string): string {
+  return `_IN.${roleWords[role]}.${name}`;
+}
+
+/** Account that a role's identities are users of. */
+export function accountOf(role: IdentityRole): Account {
+  return roleTable[role].account;
+}
+
+/** API prefix that a role's client sets. */
+export function apiPrefixOf(role: IdentityRole): string {
+  return accountOf(role) === "LOG" ? serverApiPrefix : clientApiPrefix;
+}
+
+interface RoleRow {
+  readonly account: Account;
+  /** Subjects it may publish on, JetStream requests aside. */
+  readonly publish: (name: string) => readonly string[];
+  /** JetStream requests it may make, without the API prefix. */
+  readonly api: (name: string) => readonly string[];
+  /** Subjects it may subscribe, its inbox aside. */
+  readonly subscribe: (name: string) => readonly string[];
+  /** May answer requests, that is publish once on the reply subject of a message it received. */
+  readonly answers?: true;
+}
+
+/** A reader of its own on one stream: pull consumers, nothing that changes the stream. */
+function reading(stream: string): string[] {
+  return [
+    `STREAM.INFO.${stream}`,
+    `CONSUMER.CREATE.${stream}.>`,
+    `CONSUMER.INFO.${stream}.>`,
+    `CONSUMER.DELETE.${stream}.>`,
+    `CONSUMER.MSG.NEXT.${stream}.>`,
+  ];
+}
+
+/** Look-up of the last message on an exact stored subject. */
+function lookUp(stream: string, subject: string): string {
+  return `DIRECT.GET.${stream}.${subject}`;
+}
+
+/** Look-ups of single messages by sequence or subject, from the leader and from any replica. */
+function anyLookUp(stream: string): string[] {
+  return [`STREAM.MSG.GET.${stream}`, `DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`];
+}
+
+const intents = lookUp(streams.log, "candor.log.*.*.*.orch.*.intent");
+const verdicts = lookUp(streams.verdicts, "candor.vd.>");
+const checkpoints = lookUp(streams.verdicts, "candor.checkpoint.*");
+const intentKeys = lookUp(streams.keys, "candor.key.>");
+
+/** Everything that each role may do on the server. What is not listed is refused. */
+export const roleTable = {
+  operator: {
+    account: "LOG",
+    publish: () => ["candor.guard.state.>", "$SRV.>"],
+    api: () => [">"],
+    subscribe: () => ["candor.live.>"],
+  },
+  guard: {
+    account: "LOG",
+    publish: () => ["candor.in.guard.guard.>", "candor.vd.>", "candor.quarantine.>", "candor.checkpoint.>"],
+    api: () => [streams.log, streams.verdicts].flatMap((stream) => [...reading(stream), ...anyLookUp(stream)]),
+    subscribe: () => ["candor.live.>", "candor.guard.state.>", "$SRV.>"],
+    answers: true,
+  },
+  prober: {
+    account: "CLIENTS",
+    publish: (name) => [`candor.in.probe.${name}.>`],
+    api: (name) => [
+      `STREAM.INFO.${streams.verdicts}`,
+      intents,
+      lookUp(streams.log, `candor.log.*.*.*.probe.${name}.*`),
+      verdicts,
+    ],
+    subscribe: (name) => [
+      "candor.live.log.*.*.*.orch.*.intent",
+      "candor.live.vd.>",
+      `candor.live.quarantine.*.${name}.*`,
+    ],
+  },
+  orchestrator: {
+    account: "CLIENTS",
+    publish: (name) => [`candor.in.orch.${name}.>`, `$KV.CANDOR_DATA_KEYS.${name}.>`, "candor.guard.state.>"],
+    api: (name) => [
+      ...reading(streams.verdicts),
+      intents,
+      verdicts,
+      checkpoints,
+      lookUp(streams.dataKeys, `$KV.CANDOR_DATA_KEYS.${name}.>`),
+    ],
+    subscribe: () => ["candor.live.>"],
+  },
+  agent: {
+    account: "CLIENTS",
+    publish: (name) => [`candor.in.agent.${name}.>`, `candor.key.${name}.>`],
+    api: (name) => [
+      intents,
+      lookUp(streams.log, `candor.log.*.*.*.agent.${name}.*`),
+      lookUp(streams.verdicts, "candor.vd.*.*.*.intent"),
+      intentKeys,
+    ],
+    subscribe: (name) => [
+      "candor.live.log.*.*.*.orch.*.intent",
+      "candor.live.vd.>",
+      `candor.live.quarantine.*.${name}.*`,
+    ],
+  },
+  auditor: {
+    account: "CLIENTS",
+    publish: () => ["candor.guard.state.>"],
+    api: () => [
+      ...reading(streams.log),
+      ...reading(streams.verdicts),
+      intents,
+      lookUp(streams.log, "candor.log.*.*.*.agent.*.*"),
+      lookUp(streams.log, "candor.log.*.*.*.probe.*.*"),
+      verdicts,
+      checkpoints,
+      intentKeys,
+    ],
+    subscribe: () => ["candor.live.>"],
+  },
+} as const satisfies Record<IdentityRole, RoleRow>;
+
+/** Subjects that clients publish and the account with the streams takes in, as services. */
+export const publishedByClients = [
+  "candor.in.agent.>",
+  "candor.in.orch.>",
+  "candor.in.probe.>",
+  "candor.key.>",
+  "$KV.CANDOR_DATA_KEYS.>",
+  "candor.guard.state.>",
+] as const;
+
+/** JetStream requests that clients make, in the form in which they are exported. */
+export const requestedByClients = [
+  ...reading(streams.log),
+  ...reading(streams.verdicts),
+  intents,
+  lookUp(streams.log, "candor.log.*.*.*.agent.*.*"),
+  lookUp(streams.log, "candor.log.*.*.*.probe.*.*"),
+  verdicts,
+  checkpoints,
+  intentKeys,
+  lookUp(streams.dataKeys, "$KV.CANDOR_DATA_KEYS.>"),
+] as const;

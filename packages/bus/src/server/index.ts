@@ -1,0 +1,15 @@
+export { writeAuthorization } from "./auth-file.js";
+export { authorizationConfig, permissionsOf } from "./authorization.js";
+export type { Permissions, ServerIdentity } from "./authorization.js";
+export { checkVersion, defaultCacheDir, findServer } from "./binary.js";
+export type { FindServerOptions, ServerBinary } from "./binary.js";
+export { launchCluster } from "./cluster.js";
+export type { ClusterOptions } from "./cluster.js";
+export { withDebianServer } from "./debian.js";
+export { launchServer } from "./launcher.js";
+export type { LaunchOptions, ServerHandle } from "./launcher.js";
+export { runningServer } from "./pid-file.js";
+export type { ClusterConfig, StoreLimits } from "./server-config.js";
+export { serverInfo } from "./server-info.js";
+export type { ServerInfo } from "./server-info.js";
+export { oldestServer } from "./version.js";
