@@ -14,10 +14,10 @@ export const roleWords = {
   auditor: "auditor",
 } as const satisfies Record<IdentityRole, string>;
 
-/** Account with the streams, and the account without JetStream that everybody else is in. */
-export type Account = "LOG" | "CLIENTS";
+/** Account with the streams, the guards and the operator. Every other identity is in an account of its own. */
+export const logAccount = "LOG";
 
-/** Prefix under which clients reach the few JetStream requests that their account imports. */
+/** Prefix under which clients reach the few JetStream requests that their accounts import. */
 export const clientApiPrefix = "candor.js";
 export const serverApiPrefix = "$JS.API";
 
@@ -26,18 +26,19 @@ export function inboxPrefix(role: IdentityRole, name: string): string {
   return `_IN.${roleWords[role]}.${name}`;
 }
 
-/** Account that a role's identities are users of. */
-export function accountOf(role: IdentityRole): Account {
-  return roleTable[role].account;
+/** Account that an identity is the user of. */
+export function accountOf(role: IdentityRole, name: string): string {
+  return roleTable[role].inLogAccount ? logAccount : `${role}-${name}`;
 }
 
 /** API prefix that a role's client sets. */
 export function apiPrefixOf(role: IdentityRole): string {
-  return accountOf(role) === "LOG" ? serverApiPrefix : clientApiPrefix;
+  return roleTable[role].inLogAccount ? serverApiPrefix : clientApiPrefix;
 }
 
 interface RoleRow {
-  readonly account: Account;
+  /** Only whoever needs JetStream itself is in the account that has it. */
+  readonly inLogAccount: boolean;
   /** Subjects it may publish on, JetStream requests aside. */
   readonly publish: (name: string) => readonly string[];
   /** JetStream requests it may make, without the API prefix. */
@@ -77,20 +78,20 @@ const intentKeys = lookUp(streams.keys, "candor.key.>");
 /** Everything that each role may do on the server. What is not listed is refused. */
 export const roleTable = {
   operator: {
-    account: "LOG",
+    inLogAccount: true,
     publish: () => ["candor.guard.state.>", "$SRV.>"],
     api: () => [">"],
     subscribe: () => ["candor.live.>"],
   },
   guard: {
-    account: "LOG",
+    inLogAccount: true,
     publish: () => ["candor.in.guard.guard.>", "candor.vd.>", "candor.quarantine.>", "candor.checkpoint.>"],
     api: () => [streams.log, streams.verdicts].flatMap((stream) => [...reading(stream), ...anyLookUp(stream)]),
     subscribe: () => ["candor.live.>", "candor.guard.state.>", "$SRV.>"],
     answers: true,
   },
   prober: {
-    account: "CLIENTS",
+    inLogAccount: false,
     publish: (name) => [`candor.in.probe.${name}.>`],
     api: (name) => [
       `STREAM.INFO.${streams.verdicts}`,
@@ -105,7 +106,7 @@ export const roleTable = {
     ],
   },
   orchestrator: {
-    account: "CLIENTS",
+    inLogAccount: false,
     publish: (name) => [`candor.in.orch.${name}.>`, `$KV.CANDOR_DATA_KEYS.${name}.>`, "candor.guard.state.>"],
     api: (name) => [
       ...reading(streams.verdicts),
@@ -117,7 +118,7 @@ export const roleTable = {
     subscribe: () => ["candor.live.>"],
   },
   agent: {
-    account: "CLIENTS",
+    inLogAccount: false,
     publish: (name) => [`candor.in.agent.${name}.>`, `candor.key.${name}.>`],
     api: (name) => [
       intents,
@@ -132,7 +133,7 @@ export const roleTable = {
     ],
   },
   auditor: {
-    account: "CLIENTS",
+    inLogAccount: false,
     publish: () => ["candor.guard.state.>"],
     api: () => [
       ...reading(streams.log),
@@ -148,25 +149,26 @@ export const roleTable = {
   },
 } as const satisfies Record<IdentityRole, RoleRow>;
 
-/** Subjects that clients publish and the account with the streams takes in, as services. */
-export const publishedByClients = [
-  "candor.in.agent.>",
-  "candor.in.orch.>",
-  "candor.in.probe.>",
-  "candor.key.>",
-  "$KV.CANDOR_DATA_KEYS.>",
-  "candor.guard.state.>",
-] as const;
-
-/** JetStream requests that clients make, in the form in which they are exported. */
-export const requestedByClients = [
-  ...reading(streams.log),
-  ...reading(streams.verdicts),
-  intents,
-  lookUp(streams.log, "candor.log.*.*.*.agent.*.*"),
-  lookUp(streams.log, "candor.log.*.*.*.probe.*.*"),
-  verdicts,
-  checkpoints,
-  intentKeys,
-  lookUp(streams.dataKeys, "$KV.CANDOR_DATA_KEYS.>"),
-] as const;
+/** What the account with the streams offers to the others, in the form in which it is exported. */
+export const exported = {
+  publish: [
+    "candor.in.agent.>",
+    "candor.in.orch.>",
+    "candor.in.probe.>",
+    "candor.key.>",
+    "$KV.CANDOR_DATA_KEYS.>",
+    "candor.guard.state.>",
+  ],
+  api: [
+    ...reading(streams.log),
+    ...reading(streams.verdicts),
+    intents,
+    lookUp(streams.log, "candor.log.*.*.*.agent.*.*"),
+    lookUp(streams.log, "candor.log.*.*.*.probe.*.*"),
+    verdicts,
+    checkpoints,
+    intentKeys,
+    lookUp(streams.dataKeys, "$KV.CANDOR_DATA_KEYS.>"),
+  ],
+  subscribe: ["candor.live.>"],
+} as const;

@@ -3,13 +3,11 @@ import {
   accountOf,
   apiPrefixOf,
   clientApiPrefix,
+  exported,
   inboxPrefix,
-  publishedByClients,
-  requestedByClients,
+  logAccount,
   roleTable,
-  roleWords,
   serverApiPrefix,
-  type Account,
   type IdentityRole,
 } from "../roles.js";
 
@@ -61,27 +59,40 @@ function responseType(request: string): string {
   return request.startsWith("CONSUMER.MSG.NEXT.") ? ", response_type: stream" : "";
 }
 
-function exports(): string {
-  const services = [
-    ...publishedByClients.map((subject) => `{ service: ${quote(subject)} }`),
-    ...requestedByClients.map((request) => {
-      return `{ service: ${quote(`${serverApiPrefix}.${request}`)}${responseType(request)} }`;
-    }),
-  ];
-  return [`{ stream: "candor.live.>" }`, ...services].map((line) => `      ${line}\n`).join("");
+function lines(rows: readonly string[]): string {
+  return rows.map((row) => `      ${row}\n`).join("");
 }
 
-function imports(): string {
-  const services = [
-    ...publishedByClients.map((subject) => `{ service: { account: LOG, subject: ${quote(subject)} } }`),
-    ...requestedByClients.map((request) => {
-      const from = quote(`${serverApiPrefix}.${request}`);
-      return `{ service: { account: LOG, subject: ${from} }, to: ${quote(`${clientApiPrefix}.${request}`)} }`;
+function exports(): string {
+  return lines([
+    ...exported.subscribe.map((subject) => `{ stream: ${quote(subject)} }`),
+    ...exported.publish.map((subject) => `{ service: ${quote(subject)} }`),
+    ...exported.api.map((request) => `{ service: ${quote(`${serverApiPrefix}.${request}`)}${responseType(request)} }`),
+  ]);
+}
+
+/** Just what this identity may use, so that its account has nothing else to aim a reply at. */
+function imports({ role, name }: ServerIdentity): string {
+  const row = roleTable[role];
+  const from = (subject: string): string => `account: ${logAccount}, subject: ${quote(subject)}`;
+  return lines([
+    ...row.subscribe(name).map((subject) => `{ stream: { ${from(subject)} } }`),
+    ...row.publish(name).map((subject) => `{ service: { ${from(subject)} } }`),
+    ...row.api(name).map((request) => {
+      const to = quote(`${clientApiPrefix}.${request}`);
+      return `{ service: { ${from(`${serverApiPrefix}.${request}`)} }, to: ${to} }`;
     }),
-  ];
-  return [`{ stream: { account: LOG, subject: "candor.live.>" } }`, ...services]
-    .map((line) => `      ${line}\n`)
-    .join("");
+  ]);
+}
+
+function clientAccount(identity: ServerIdentity): string {
+  return `  ${quote(accountOf(identity.role, identity.name))}: {
+    users: [
+${user(identity)}    ]
+    imports: [
+${imports(identity)}    ]
+  }
+`;
 }
 
 function check(identities: readonly ServerIdentity[]): void {
@@ -111,39 +122,31 @@ function check(identities: readonly ServerIdentity[]): void {
 /**
  * The server's authorization file: who may connect, and exactly what each may publish, request and subscribe.
  *
- * Streams, guards and operators are in the account LOG. Everybody else is in CLIENTS, which has no JetStream and
- * imports just the subjects that clients publish and a few read requests, because the server checks no permission on
- * reply subjects: within one account any client could have an acknowledgement or a pulled message stored anywhere.
- * Nobody is in the system account. The text depends on nothing but the identities, in the order of role and name.
+ * Streams, guards and operators are in the account LOG. Everybody else has an account of its own without JetStream,
+ * which imports just what it may publish and a few read requests, because the server checks no permission on reply
+ * subjects: within the streams' account any client could have an acknowledgement or a pulled message stored anywhere,
+ * and within an account shared with others it could deliver one as a live verdict. Nobody is in the system account.
+ * The text depends on nothing but the set of identities.
  *
  * @param identities everyone who may connect
  * @throws CandorError `bad-argument` for an invalid or repeated name, `bad-key` for something that is no user key
  */
 export function authorizationConfig(identities: readonly ServerIdentity[]): string {
   check(identities);
-  const sorted = [...identities].sort((a, b) => {
-    const [left, right] = [`${roleWords[a.role]} ${a.name}`, `${roleWords[b.role]} ${b.name}`];
-    return left < right ? -1 : Number(left > right);
-  });
-  const users = (account: Account): string => {
-    const text = sorted.filter(({ role }) => accountOf(role) === account).map(user);
-    return text.length === 0 ? "[]" : `[\n${text.join("")}    ]`;
-  };
+  const sorted = [...identities].sort((a, b) => (`${a.role} ${a.name}` < `${b.role} ${b.name}` ? -1 : 1));
+  const inside = sorted.filter(({ role }) => roleTable[role].inLogAccount);
+  const outside = sorted.filter(({ role }) => !roleTable[role].inLogAccount);
   return `# Written by candor; "candor auth add" writes it anew.
 system_account: SYS
 accounts {
   SYS: { users: [] }
-  LOG: {
+  ${logAccount}: {
     jetstream: enabled
-    users: ${users("LOG")}
+    users: [
+${inside.map(user).join("")}    ]
     exports: [
 ${exports()}    ]
   }
-  CLIENTS: {
-    users: ${users("CLIENTS")}
-    imports: [
-${imports()}    ]
-  }
-}
+${outside.map(clientAccount).join("")}}
 `;
 }
