@@ -2,6 +2,8 @@ export { connectBus } from "./connection.js";
 export type { Bus, BusOptions } from "./connection.js";
 export { apiRequest } from "./jetstream-api.js";
 export type { ApiAnswer } from "./jetstream-api.js";
+export { readLive } from "./live.js";
+export type { LiveMessage } from "./live.js";
 export { applyStreams, checkStreams } from "./provisioning.js";
 export type { ProvisioningOptions, ProvisioningReport } from "./provisioning.js";
 export { accountOf, apiPrefixOf, clientApiPrefix, identityRoles, inboxPrefix, logAccount, roleWords } from "./roles.js";
