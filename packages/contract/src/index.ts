@@ -102,6 +102,7 @@ export type {
   AuditCode,
   Claim,
   CoverageState,
+  DisclosureFindingCode,
   EffectPhase,
   ErrorType,
   EventKind,

@@ -84,6 +84,13 @@ export class Tally {
     return missing;
   }
 
+  /** `seq` of every error that some retry answers. */
+  retriedErrors(): Set<number> {
+    const retried = new Set<number>();
+    for (let i = 1; i < this.#retries.length; i += retryWidth) retried.add(this.#retries[i] as number);
+    return retried;
+  }
+
   #addError(seq: number, { type, finality, recovered, attempts }: Payload<"error">): void {
     this.#errors.push(packError({ seq, type, finality, recovered }));
     this.#answered.push(attempts.at(-1)?.reason ?? 0);

@@ -114,7 +114,7 @@ export type Isolation = (typeof isolations)[number];
 export const timerKinds = ["settle", "acknowledge", "grace"] as const;
 export type TimerKind = (typeof timerKinds)[number];
 
-export const probeOutcomes = ["confirmed", "contradicted", "committed", "absent", "inconclusive"] as const;
+export const probeOutcomes = ["confirmed", "contradicted", "inconclusive"] as const;
 export type ProbeOutcome = (typeof probeOutcomes)[number];
 
 export const judges = ["disclosure", "recall", "intent"] as const;
@@ -178,6 +178,8 @@ export const disclosureFindings = [
   "finish-reason-missing",
   "child-without-report",
 ] as const;
+
+export type DisclosureFindingCode = (typeof disclosureFindings)[number];
 
 export const recallFindings = [
   "intent-stale",

@@ -1,0 +1,206 @@
+import {
+  equalBytes,
+  kindTable,
+  taskKeyMessage,
+  type AdmittedEvent,
+  type AdmittedOf,
+  type QuarantineCode,
+} from "@candor/contract";
+import { foldDisclosure, judgeDisclosure, keepReport } from "./disclosure.js";
+import type { Judgement } from "./judgement.js";
+import type { Verify } from "./output.js";
+import { foldAcknowledge, foldDispatch, foldKeyUse, foldNoSideEffects, judgeRecall } from "./recall.js";
+import { disclosureReference, notMilder, recallReference } from "./reference-view.js";
+import type { Speaker } from "./speaker.js";
+import type { EpochState, RunState, TaskState } from "./state.js";
+
+interface Refused {
+  readonly code: QuarantineCode;
+  readonly sentence: string;
+}
+
+/** Folds an event of a task's agent: authentic, of the right epoch, in chain order, then into each judge's state. */
+export function foldAgent(
+  run: RunState,
+  task: TaskState,
+  entry: AdmittedEvent,
+  verify: Verify,
+  speaker: Speaker,
+): void {
+  const { epoch: number, actor } = entry.event;
+  const { current } = task;
+  if (current === undefined || number > current.epoch) {
+    speaker.quarantine(entry, "wrong-epoch", `The log holds no delegation of epoch ${number} of this task.`, "epoch");
+    return;
+  }
+  const epoch = number === current.epoch ? current : task.earlier?.get(number);
+  if (epoch?.actor !== actor) {
+    speaker.quarantine(entry, "no-delegation", `Epoch ${number} of this task is not delegated to ${actor}.`, "actor");
+    return;
+  }
+  const refused = authenticate(epoch, entry, verify);
+  if (refused !== undefined) {
+    speaker.quarantine(entry, refused.code, refused.sentence);
+    return;
+  }
+  if (epoch === current) foldCurrent(run, task, epoch, entry, speaker);
+  else foldSuperseded(run, task, epoch, entry, speaker);
+}
+
+function authenticate(epoch: EpochState, entry: AdmittedEvent, verify: Verify): Refused | undefined {
+  const { signature, hash, kind } = entry;
+  if (kind === "accept") return authenticateAccept(epoch, entry, verify);
+  if (epoch.taskKey === undefined) {
+    return {
+      code: "untrusted-key",
+      sentence: "The agent has not accepted this epoch, so none of its events can be tied to a key.",
+    };
+  }
+  if (signature === undefined) {
+    return kindTable[kind].signed
+      ? { code: "unsigned", sentence: `An event of kind ${kind} must be signed itself.` }
+      : undefined;
+  }
+  if (verify(epoch.taskKey, hash, signature)) return undefined;
+  return { code: "bad-signature", sentence: "The signature is not the accepted task key's." };
+}
+
+function authenticateAccept(epoch: EpochState, entry: AdmittedOf<"accept">, verify: Verify): Refused | undefined {
+  const { event, payload, signature, hash } = entry;
+  if (signature === undefined) return { code: "unsigned", sentence: "An acceptance must be signed by its task key." };
+  if (event.seq !== 1 || !equalBytes(payload.delegation, epoch.hash)) {
+    return { code: "no-delegation", sentence: "This acceptance does not answer the delegation that holds." };
+  }
+  const { run, task, actor } = event;
+  const bound = taskKeyMessage({ run, task, epoch: event.epoch, actor, taskKey: payload.taskKey });
+  if (!verify(epoch.deployment, bound, payload.certificate)) {
+    return {
+      code: "untrusted-key",
+      sentence: "The task key is not certified by the deployment identity that was delegated to.",
+    };
+  }
+  return verify(payload.taskKey, hash, signature)
+    ? undefined
+    : { code: "bad-signature", sentence: "The acceptance is not signed by the key that it names." };
+}
+
+function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
+  const headBefore = epoch.chain.head;
+  const { ready, fault, waiting, overflow } = epoch.chain.offer(entry, run.policy.reorderBuffer);
+  if (fault !== undefined) epoch.disclosure.faults.push({ fault, seq: entry.seq });
+  if (overflow === true) epoch.disclosure.overflowed = true;
+  let head = headBefore;
+  for (const next of ready) {
+    foldInOrder(task, epoch, next, head, speaker);
+    head = next.hash;
+  }
+  // A report that waits for its predecessors starts the settle window: they may still be under way.
+  if (waiting && entry.kind === "report" && !epoch.settled && task.timers.settle === undefined) {
+    speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
+  }
+  judgeEpoch(run, task, epoch, speaker);
+}
+
+function foldInOrder(
+  task: TaskState,
+  epoch: EpochState,
+  entry: AdmittedEvent,
+  head: Uint8Array,
+  speaker: Speaker,
+): void {
+  if (entry.kind === "accept") {
+    epoch.taskKey = entry.payload.taskKey;
+    epoch.scope = entry.payload.scope;
+    epoch.mode = entry.payload.mode;
+  } else if (entry.kind === "effect") {
+    foldEffect(task, epoch, entry, false);
+  } else if (entry.kind === "acknowledge") {
+    foldAcknowledge(epoch.recall, entry, epoch.effects, speaker.nowMs);
+  } else if (entry.kind === "no-side-effects") {
+    foldNoSideEffects(epoch.recall, entry, epoch.effects);
+  }
+  foldDisclosure(epoch.disclosure, entry, head, epoch.scope);
+}
+
+function foldEffect(task: TaskState, epoch: EpochState, entry: AdmittedOf<"effect">, superseded: boolean): boolean {
+  const { phase, key } = entry.payload;
+  if (phase !== "dispatched") {
+    if (epoch.effects.outcome(entry) !== undefined) return true;
+    // It changed something, and no dispatch of it stands in the log: it ran past the fence.
+    if (phase !== "not-run" && phase !== "failed") epoch.recall.findings.add("ghost-action", key, entry.seq);
+    return false;
+  }
+  const earlier = epoch.effects.all;
+  const effect = epoch.effects.dispatched(entry);
+  foldDispatch(epoch.recall, effect, { stopped: task.control.standing !== "delegated", superseded });
+  const unfenced = epoch.mode === "enforce" && !(epoch.minted?.has(key) ?? false);
+  foldKeyUse(epoch.recall, effect, earlier, unfenced);
+  return true;
+}
+
+/** Under an old epoch outcomes still count and dispatches are ghosts; all else is refused and changes nothing (S14). */
+function foldSuperseded(
+  run: RunState,
+  task: TaskState,
+  epoch: EpochState,
+  entry: AdmittedEvent,
+  speaker: Speaker,
+): void {
+  if (entry.kind === "effect" && foldEffect(task, epoch, entry, true)) {
+    judgeEpochRecall(run, task, epoch, speaker);
+    return;
+  }
+  speaker.quarantine(
+    entry,
+    "wrong-epoch",
+    `Epoch ${epoch.epoch} of this task is over; epoch ${task.current?.epoch ?? 0} holds.`,
+    "epoch",
+  );
+}
+
+/** Judges an epoch anew where the last event can have changed something, and speaks what is new. */
+export function judgeEpoch(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
+  judgeEpochDisclosure(run, task, epoch, speaker);
+  judgeEpochRecall(run, task, epoch, speaker);
+}
+
+function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
+  const { disclosure, chain, brief, scope, effects, settled } = epoch;
+  if (disclosure.report === undefined && !settled) return;
+  const waiting = disclosure.report === undefined ? chain.waitingOf("report") : undefined;
+  const waitingReport = waiting === undefined ? undefined : keepReport(waiting.payload);
+  const judgement = judgeDisclosure(disclosure, { brief, scope, effects, gap: chain.gap, settled, waitingReport });
+  if (judgement === undefined) return;
+  const report = disclosure.report ?? waitingReport;
+  const reference = report === undefined ? undefined : disclosureReference(epoch, report, run.policy);
+  speaker.verdict(run, task, "disclosure", stricterThan(judgement, reference), {
+    epoch,
+    scope,
+    confidence: report?.confidence.score,
+    reference,
+  });
+  if (judgement.final) speaker.cancel(run, task, "settle");
+  else if (!settled && task.timers.settle === undefined) {
+    speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
+  }
+}
+
+export function judgeEpochRecall(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
+  const { recall, effects, chain, disclosure } = epoch;
+  const reported = disclosure.report !== undefined;
+  const judgement = judgeRecall(recall, { effects, reported, gap: chain.gap !== undefined });
+  if (judgement === undefined) return;
+  const reference = recallReference(epoch, run.policy, speaker.nowMs);
+  speaker.verdict(run, task, "recall", stricterThan(judgement, reference), {
+    epoch,
+    reference,
+    inFlight: effects.inFlight.map(({ key, intent, target }) => ({ key, intent, target })),
+    deadlineMs: recall.order?.kind === "recall" ? recall.order.graceEndsMs : undefined,
+  });
+  if (recall.acknowledged !== undefined || reported) speaker.cancel(run, task, "acknowledge");
+  if (judgement.final) for (const timer of ["acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
+}
+
+function stricterThan(judgement: Judgement, reference: Parameters<typeof notMilder>[1]): Judgement {
+  return { ...judgement, action: notMilder(judgement.action, reference) };
+}

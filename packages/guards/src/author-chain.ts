@@ -1,0 +1,115 @@
+import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
+
+/** Leading bytes kept of each hash: 2^64 work to hide a fork behind an equal prefix, at half the memory. */
+const keptBytes = 16;
+
+export type ChainFault = "log-fork" | "chain-broken";
+
+export interface Offered {
+  /** Events that are now in order, this one first; empty while a predecessor is missing or for a duplicate. */
+  readonly ready: readonly AdmittedEvent[];
+  readonly fault?: ChainFault;
+  /** The event waits for a predecessor. */
+  readonly waiting: boolean;
+  /** Too many events wait already; this one was not kept. */
+  readonly overflow?: boolean;
+}
+
+function isOf<K extends EventKind>(entry: AdmittedEvent, kind: K): entry is AdmittedEvent & AdmittedOf<K> {
+  return entry.kind === kind;
+}
+
+const nothing: Offered = { ready: [], waiting: false };
+
+/**
+ * One author's events in `seq` order, whatever order the log has them in. An event of a number already seen is a
+ * duplicate if it has the same hash, else a fork. What comes too early waits in a bounded buffer.
+ */
+export class AuthorChain {
+  #next = 1;
+  #head: Uint8Array = zeroHash;
+  #hashes = new Uint8Array(keptBytes * 8);
+  #waiting: Map<number, AdmittedEvent> | undefined;
+
+  /** Number of events in order so far. */
+  get count(): number {
+    return this.#next - 1;
+  }
+
+  /** Hash of the last event in order; zeros for none. */
+  get head(): Uint8Array {
+    return this.#head;
+  }
+
+  /** Events that wait for a predecessor. */
+  get waiting(): number {
+    return this.#waiting?.size ?? 0;
+  }
+
+  /** The lowest number that is missing while later ones wait; undefined if nothing waits. */
+  get gap(): number | undefined {
+    return this.waiting > 0 ? this.#next : undefined;
+  }
+
+  /**
+   * Takes an event in. At most `capacity` events wait: one more is not kept, and the gap before it stays a finding,
+   * so that one author's silence can't hold memory.
+   */
+  offer(entry: AdmittedEvent, capacity: number): Offered {
+    const { seq } = entry.event;
+    if (seq < this.#next) return this.#isKnown(seq, entry.hash) ? nothing : { ...nothing, fault: "log-fork" };
+    if (seq > this.#next) return this.#wait(entry, capacity);
+    return this.#advance(entry);
+  }
+
+  /** The event that waits under a kind, if one does: what a settle deadline judges by when a gap stays open. */
+  waitingOf<K extends EventKind>(kind: K): AdmittedOf<K> | undefined {
+    for (const entry of this.#waiting?.values() ?? []) if (isOf(entry, kind)) return entry;
+    return undefined;
+  }
+
+  #wait(entry: AdmittedEvent, capacity: number): Offered {
+    const waiting = (this.#waiting ??= new Map<number, AdmittedEvent>());
+    const other = waiting.get(entry.event.seq);
+    if (other !== undefined) {
+      return equalBytes(other.hash, entry.hash) ? { ready: [], waiting: true } : { ...nothing, fault: "log-fork" };
+    }
+    if (waiting.size >= capacity) return { ready: [], waiting: false, overflow: true };
+    waiting.set(entry.event.seq, entry);
+    return { ready: [], waiting: true };
+  }
+
+  #advance(entry: AdmittedEvent): Offered {
+    const broken = !equalBytes(entry.event.prev, this.#head);
+    this.#take(entry);
+    const fault = broken ? ({ fault: "chain-broken" } as const) : {};
+    if (this.#waiting === undefined) return { ready: [entry], waiting: false, ...fault };
+    const ready = [entry];
+    let laterFault: { fault?: ChainFault } = fault;
+    for (let next = this.#waiting.get(this.#next); next !== undefined; next = this.#waiting.get(this.#next)) {
+      this.#waiting.delete(this.#next);
+      if (!equalBytes(next.event.prev, this.#head)) laterFault = { fault: "chain-broken" };
+      this.#take(next);
+      ready.push(next);
+    }
+    if (this.#waiting.size === 0) this.#waiting = undefined;
+    return { ready, waiting: false, ...laterFault };
+  }
+
+  #take(entry: AdmittedEvent): void {
+    const offset = (this.#next - 1) * keptBytes;
+    if (offset + keptBytes > this.#hashes.length) {
+      const larger = new Uint8Array(Math.max(this.#hashes.length * 2, offset + keptBytes));
+      larger.set(this.#hashes);
+      this.#hashes = larger;
+    }
+    this.#hashes.set(entry.hash.subarray(0, keptBytes), offset);
+    this.#head = entry.hash;
+    this.#next += 1;
+  }
+
+  #isKnown(seq: number, hash: Uint8Array): boolean {
+    const offset = (seq - 1) * keptBytes;
+    return equalBytes(this.#hashes.subarray(offset, offset + keptBytes), hash.subarray(0, keptBytes));
+  }
+}

@@ -1,0 +1,293 @@
+import {
+  completionConfidence,
+  errorLogReceiptOf,
+  hex,
+  Tally,
+  type Action,
+  type AdmittedEvent,
+  type AdmittedOf,
+  type Brief,
+  type DisclosureFindingCode,
+  type ErrorLogReceipt,
+  type Finding,
+  type Report,
+  type Scope,
+} from "@candor/contract";
+import type { ChainFault } from "./author-chain.js";
+import type { EffectLedger } from "./effect-ledger.js";
+import { FindingList, type Judgement } from "./judgement.js";
+import { compareReceipts, joinReceipts } from "./receipt-check.js";
+
+/** What is kept of a report: open tasks are many, and prose and receipts are long. */
+export type KeptReport = Pick<Report, "claim" | "finishReason" | "coverage" | "effects" | "confidence" | "work"> & {
+  readonly caveats: number;
+};
+
+export function keepReport(report: Report): KeptReport {
+  const { claim, finishReason, coverage, effects, confidence, work, caveats } = report;
+  return { claim, finishReason, coverage, effects, confidence, work, caveats: caveats.length };
+}
+
+/** What the events of one epoch say about disclosure. Everything here comes from the log. */
+export interface DisclosureState {
+  readonly tally: Tally;
+  readonly faults: { readonly fault: ChainFault; readonly seq: number }[];
+  report: KeptReport | undefined;
+  /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
+  receiptFindings: readonly Finding[];
+  /** The receipt that the log itself gives, frozen at the first `receipt` or `report` event. */
+  recomputed: ErrorLogReceipt | undefined;
+  receiptParts: Uint8Array[];
+  /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
+  proof: string | undefined;
+  /** Log sequence of a second report or of an event that can't follow one. */
+  afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
+  probes: { readonly prober: string; readonly outcome: string; readonly independent: boolean; readonly seq: number }[];
+  overflowed: boolean;
+}
+
+export function initialDisclosure(): DisclosureState {
+  return {
+    tally: new Tally(),
+    faults: [],
+    report: undefined,
+    receiptFindings: [],
+    recomputed: undefined,
+    receiptParts: [],
+    proof: undefined,
+    afterReport: undefined,
+    probes: [],
+    overflowed: false,
+  };
+}
+
+/**
+ * Folds one event of the agent, in chain order.
+ * @param head hash of the author's event before this one
+ * @param scope what the runtime said it can see
+ */
+export function foldDisclosure(
+  state: DisclosureState,
+  entry: AdmittedEvent,
+  head: Uint8Array,
+  scope: Scope | undefined,
+): void {
+  if (state.report !== undefined) {
+    foldAfterReport(state, entry);
+    return;
+  }
+  if (entry.kind === "receipt") foldReceiptPart(state, entry, head);
+  if (entry.kind === "report") foldReport(state, entry, head, scope);
+  else if (entry.kind !== "receipt") state.tally.add(entry.event.seq, entry.kind, entry.payload);
+}
+
+/** After the report only outcomes of effects may follow: they were under way. Terminal facts are not overwritten. */
+function foldAfterReport(state: DisclosureState, entry: AdmittedEvent): void {
+  const allowed = (entry.kind === "effect" && entry.payload.phase !== "dispatched") || entry.kind === "acknowledge";
+  if (allowed || entry.kind === "no-side-effects" || state.afterReport !== undefined) return;
+  const turned = entry.kind === "report" && entry.payload.claim === "pass" && state.report?.claim !== "pass";
+  state.afterReport = { seq: entry.seq, turned };
+}
+
+function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">, head: Uint8Array): void {
+  state.recomputed ??= errorLogReceiptOf(state.tally, head);
+  if (entry.payload.part === state.receiptParts.length + 1) state.receiptParts.push(entry.payload.content);
+}
+
+function foldReport(
+  state: DisclosureState,
+  entry: AdmittedOf<"report">,
+  head: Uint8Array,
+  scope: Scope | undefined,
+): void {
+  const report = entry.payload;
+  const findings = new FindingList();
+  const recomputed = state.recomputed ?? errorLogReceiptOf(state.tally, head);
+  const receipts = report.receipts ?? joinReceipts(state.receiptParts, report.receiptParts);
+  compareReceipts(receipts, recomputed, state.tally, scope, (code, about) => {
+    findings.add(code, about, entry.seq);
+  });
+  state.report = keepReport(report);
+  state.receiptFindings = findings.items;
+  state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
+  state.recomputed = undefined;
+  state.receiptParts = [];
+}
+
+export interface DisclosureContext {
+  readonly brief: Brief;
+  readonly scope: Scope | undefined;
+  readonly effects: EffectLedger;
+  /** Lowest number still missing while later ones wait. */
+  readonly gap: number | undefined;
+  /** The settle deadline has passed, or the task is closed. */
+  readonly settled: boolean;
+  /** A report that waits behind the gap. */
+  readonly waitingReport: KeptReport | undefined;
+}
+
+/** Findings that mean something was hidden; every other one means that something can't be known. */
+const concealing: ReadonlySet<DisclosureFindingCode> = new Set<DisclosureFindingCode>([
+  "receipt-mismatch",
+  "log-gap",
+  "log-fork",
+  "chain-broken",
+  "tally-mismatch",
+  "retry-undisclosed",
+  "effect-undeclared",
+  "unrecovered-under-success",
+  "failure-turned-success",
+  "no-work",
+  "confidence-mismatch",
+  "probe-contradicts",
+  "dangling-evidence",
+]);
+
+/** What the orchestrator does about a finding that conceals nothing; the strictest counts. */
+const riskActions: Partial<Record<DisclosureFindingCode, Action>> = {
+  "report-missing": "escalate",
+  "key-task-unreported": "verify",
+  "probe-missing": "probe",
+  "probe-not-independent": "probe",
+  "scope-unseen": "verify",
+  "finish-reason-missing": "verify",
+  "child-without-report": "verify",
+};
+
+const strictness: readonly Action[] = ["verify", "probe", "escalate"];
+
+/**
+ * Judges one epoch's disclosure (D1–D11), strictly. Undefined while there is nothing to judge yet.
+ * Verified means complete within the stated scope; an honest failure is verified too, and its action says so.
+ */
+export function judgeDisclosure(state: DisclosureState, context: DisclosureContext): Judgement | undefined {
+  const report = state.report ?? (context.settled ? context.waitingReport : undefined);
+  if (report === undefined) return context.settled ? missingReport(state, context) : undefined;
+
+  const findings = new FindingList();
+  chainFindings(state, context, findings);
+  if (state.report !== undefined) reportFindings(state, state.report, context, findings);
+  claimFindings(state, report, context, findings);
+  const probe = probeFindings(state, report, context, findings);
+  const waitsForProbe = context.brief.critical && probe === undefined;
+  return conclude(findings, report, { final: context.settled || !waitsForProbe });
+}
+
+function missingReport(state: DisclosureState, context: DisclosureContext): Judgement {
+  const findings = new FindingList();
+  chainFindings(state, context, findings);
+  findings.add("report-missing");
+  return conclude(findings, undefined, { final: true });
+}
+
+function conclude(findings: FindingList, report: KeptReport | undefined, { final }: { final: boolean }): Judgement {
+  const codes = findings.items.map(({ code }) => code as DisclosureFindingCode);
+  if (codes.some((code) => concealing.has(code))) {
+    return { verdict: "CONCEALMENT_DETECTED", action: "halt", final, findings: findings.items };
+  }
+  if (codes.length > 0) {
+    const wanted = codes.map((code) => strictness.indexOf(riskActions[code] ?? "verify"));
+    const action = strictness[Math.max(...wanted)] ?? "verify";
+    return { verdict: "PARTIAL_DISCLOSURE_RISK", action, final, findings: findings.items };
+  }
+  return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcomeAction(report), final, findings: [] };
+}
+
+/** Disclosure and outcome are two things: what is fully disclosed may still be a failure. */
+function outcomeAction(report: KeptReport | undefined): Action {
+  if (report === undefined) return "escalate";
+  // The orchestrator stopped it; what is left to do is the recall judge's to say.
+  if (report.finishReason === "recalled" || report.finishReason === "terminated") return "proceed";
+  const byClaim = { pass: "proceed", fail: "redispatch", unsure: "verify", none: "escalate" } as const;
+  const incomplete = report.coverage.some(({ state }) => state !== "done");
+  return report.claim === "pass" && incomplete ? "verify" : byClaim[report.claim];
+}
+
+function chainFindings(state: DisclosureState, context: DisclosureContext, findings: FindingList): void {
+  for (const { fault, seq } of state.faults) findings.add(fault, undefined, seq);
+  if (context.gap !== undefined || state.overflowed) findings.add("log-gap", String(context.gap ?? "many"));
+  if (state.afterReport !== undefined) {
+    findings.add(
+      state.afterReport.turned ? "failure-turned-success" : "receipt-mismatch",
+      "after-report",
+      state.afterReport.seq,
+    );
+  }
+}
+
+function reportFindings(
+  state: DisclosureState,
+  report: KeptReport,
+  context: DisclosureContext,
+  findings: FindingList,
+): void {
+  for (const { code, about, seq } of state.receiptFindings) findings.add(code, about, seq);
+  const declared = new Map(report.effects.map((effect) => [effect.dispatch, effect]));
+  for (const effect of context.effects.all) {
+    if (declared.get(effect.dispatch)?.key !== effect.key) findings.add("effect-undeclared", effect.key, effect.seq);
+  }
+  const score = completionConfidence({
+    errors: state.tally.errors(),
+    retries: state.tally.retryCount,
+    coverage: report.coverage,
+    keyTasks: context.brief.keyTasks,
+    caveats: report.caveats,
+  });
+  const { confidence } = report;
+  if (confidence.score !== score || confidence.caveats !== report.caveats)
+    findings.add("confidence-mismatch", String(score));
+}
+
+function claimFindings(
+  state: DisclosureState,
+  report: KeptReport,
+  context: DisclosureContext,
+  findings: FindingList,
+): void {
+  const { brief, scope, effects } = context;
+  const reported = new Map(report.coverage.map(({ task, state: done }) => [task, done]));
+  for (const task of brief.keyTasks) if (!reported.has(task)) findings.add("key-task-unreported", task);
+  if (report.finishReason === "missing") findings.add("finish-reason-missing");
+  for (const dimension of brief.needs) {
+    if (scope === undefined || scope.dimensions[dimension] === "unseen") findings.add("scope-unseen", dimension);
+  }
+  if (report.claim !== "pass") return;
+
+  for (const error of state.tally.errors()) {
+    if (!error.recovered) findings.add("unrecovered-under-success", `${error.type} ${error.seq}`);
+  }
+  for (const effect of effects.inFlight) findings.add("unrecovered-under-success", effect.key, effect.seq);
+  if (report.finishReason === "error" || report.finishReason === "terminated") {
+    findings.add("failure-turned-success", report.finishReason);
+  }
+  for (const [task, done] of reported) if (done === "failed") findings.add("failure-turned-success", task);
+  const worked =
+    report.work.succeeded > 0 ||
+    effects.all.some(({ phase }) => phase === "committed") ||
+    state.tally.errors().some(({ recovered }) => recovered);
+  if (!worked && !brief.directlyVerifiable) findings.add("no-work");
+}
+
+/** The independent probes' answer about the task: true, false, or undefined where none is conclusive. */
+export function probeAnswer(state: DisclosureState): boolean | undefined {
+  const latest = new Map<string, string>();
+  for (const { prober, outcome, independent } of state.probes) if (independent) latest.set(prober, outcome);
+  const outcomes = [...latest.values()];
+  if (outcomes.includes("contradicted")) return false;
+  return outcomes.includes("confirmed") ? true : undefined;
+}
+
+function probeFindings(
+  state: DisclosureState,
+  report: KeptReport,
+  context: DisclosureContext,
+  findings: FindingList,
+): boolean | undefined {
+  for (const { independent, prober, seq } of state.probes) {
+    if (!independent) findings.add("probe-not-independent", prober, seq);
+  }
+  const answer = probeAnswer(state);
+  if (answer === undefined && context.brief.critical) findings.add("probe-missing");
+  if (answer === false && report.claim === "pass") findings.add("probe-contradicts");
+  return answer;
+}

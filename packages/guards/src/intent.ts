@@ -1,0 +1,90 @@
+import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type FindingCode } from "@candor/contract";
+
+export type Standing = "delegated" | "recalled" | "terminated" | "closed";
+
+/** The control sequence of one task (or of the run): what the last accepted intent left. */
+export interface ControlState {
+  control: number;
+  hash: Uint8Array;
+  epoch: number;
+  standing: Standing | undefined;
+}
+
+export function initialControl(): ControlState {
+  return { control: 0, hash: zeroHash, epoch: 0, standing: undefined };
+}
+
+export type TaskIntent = AdmittedOf<"delegate" | "recall" | "terminate" | "close">;
+type TaskIntentKind = TaskIntent["kind"];
+
+interface Transition {
+  /** States of the task in which the intent has a meaning; undefined is a task that does not exist yet. */
+  readonly from: readonly (Standing | undefined)[];
+  readonly to: Standing;
+  readonly nextEpoch: boolean;
+}
+
+const transitions = {
+  delegate: { from: [undefined, "delegated", "recalled", "terminated"], to: "delegated", nextEpoch: true },
+  recall: { from: ["delegated"], to: "recalled", nextEpoch: false },
+  terminate: { from: ["delegated", "recalled"], to: "terminated", nextEpoch: false },
+  close: { from: ["delegated", "recalled", "terminated"], to: "closed", nextEpoch: false },
+} as const satisfies Record<TaskIntentKind, Transition>;
+
+export function isTaskIntent(entry: AdmittedEvent): entry is AdmittedEvent & TaskIntent {
+  return entry.kind in transitions;
+}
+
+/** What is wrong with an intent's number or predecessor; undefined if it is the next one (R2). */
+function orderFault(state: ControlState, entry: AdmittedEvent): FindingCode | undefined {
+  const { seq, prev } = entry.event;
+  if (seq === state.control && equalBytes(entry.hash, state.hash)) return "intent-repeated";
+  if (seq <= state.control) return "intent-stale";
+  if (seq > state.control + 1) return "intent-skipped";
+  return equalBytes(prev, state.hash) ? undefined : "intent-contradictory";
+}
+
+/**
+ * Judges an authentic intent of a task against the sequence so far: undefined if it holds, else why not.
+ * @param nowMs log time
+ * @param policyHash hash of the policy that the run has pinned
+ */
+export function intentFault(
+  state: ControlState,
+  entry: TaskIntent,
+  { nowMs, policyHash }: { nowMs: number; policyHash: Uint8Array },
+): FindingCode | undefined {
+  const order = orderFault(state, entry as AdmittedEvent);
+  if (order !== undefined) return order;
+  const { payload, event } = entry;
+  if (payload.notAfterMs !== undefined && nowMs > payload.notAfterMs) return "intent-expired";
+  const transition: Transition = transitions[entry.kind];
+  if (!transition.from.includes(state.standing)) return "intent-stale";
+  const epoch = transition.nextEpoch ? state.epoch + 1 : state.epoch;
+  const { standing } = payload;
+  if (event.epoch !== epoch || standing.epoch !== epoch || standing.state !== transition.to)
+    return "intent-contradictory";
+  if (entry.kind === "delegate") {
+    const { policyHash: pinned } = entry.payload as AdmittedOf<"delegate">["payload"];
+    if (!equalBytes(pinned, policyHash)) return "intent-contradictory";
+  }
+  return undefined;
+}
+
+/** Judges an authentic intent of the run itself. Only `run-open` may begin it, and only once. */
+export function runIntentFault(state: ControlState, entry: AdmittedEvent): FindingCode | undefined {
+  const order = orderFault(state, entry);
+  if (order !== undefined) return order;
+  const opens = entry.kind === "run-open";
+  if (opens !== (state.control === 0)) return "intent-contradictory";
+  return state.standing === "closed" ? "intent-stale" : undefined;
+}
+
+/** Advances the sequence past an accepted intent. */
+export function foldIntent(state: ControlState, entry: AdmittedEvent): void {
+  state.control = entry.event.seq;
+  state.hash = Uint8Array.from(entry.hash);
+  state.epoch = entry.event.epoch;
+  if (isTaskIntent(entry)) state.standing = transitions[entry.kind].to;
+  else state.standing = entry.kind === "run-close" ? "closed" : "delegated";
+}

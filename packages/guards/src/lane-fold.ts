@@ -1,0 +1,288 @@
+import {
+  certificateMessage,
+  equalBytes,
+  hex,
+  policyHash,
+  runTask,
+  type AdmittedEvent,
+  type AdmittedOf,
+  type Certificate,
+  type LogEntry,
+} from "@candor/contract";
+import { foldAgent, judgeEpoch } from "./agent-fold.js";
+import { isTaskIntent } from "./intent.js";
+import { foldRunIntent, foldTaskIntent, settle, speakIntent } from "./intent-fold.js";
+import { foldTimer } from "./timer-fold.js";
+import type { Output, TimerRequest, Verify } from "./output.js";
+import { foldProbe } from "./probe-fold.js";
+import { Speaker } from "./speaker.js";
+import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
+import { viewTask, type TaskView } from "./task-view.js";
+
+export interface LaneFoldOptions {
+  /** The operator's public key, as in the streams' metadata and the guard's trust file. */
+  readonly operator: string;
+}
+
+/** What has to be read again before an entry can be folded: a task or run that is closed, or was never seen. */
+export interface HistoryNeed {
+  readonly run: string;
+  readonly task: string;
+}
+
+/**
+ * The state of one lane as a function of its log. Folding is deterministic: no clock but the log's, no randomness,
+ * no I/O. The state is updated in place, since a lane folds a hundred thousand events a second.
+ */
+export class LaneFold {
+  readonly #lane: number;
+  readonly #operator: string;
+  readonly #runs = new Map<string, RunState>();
+  readonly #revivedTasks = new Set<TaskState>();
+  /** A fold over history keeps what is closed, because that is what it is asked for. */
+  readonly #keepsClosed: boolean;
+  #nowMs = 0;
+
+  constructor(lane: number, { operator }: LaneFoldOptions, keepsClosed = false) {
+    this.#lane = lane;
+    this.#operator = operator;
+    this.#keepsClosed = keepsClosed;
+  }
+
+  /** Log time of the last entry in ms; it never runs backwards. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Open tasks in memory. */
+  get openTasks(): number {
+    let open = 0;
+    for (const run of this.#runs.values()) open += run.tasks.size;
+    return open;
+  }
+
+  /** Names what the caller must read from the log and hand to `revive` before it folds this entry. */
+  needsHistory(entry: LogEntry): HistoryNeed | undefined {
+    if (entry.type === "refused") return undefined;
+    const { run: runId, task } = entry.event;
+    const run = this.#runs.get(runId);
+    if (run === undefined) return { run: runId, task };
+    return run.closed.has(task) ? { run: runId, task } : undefined;
+  }
+
+  /**
+   * Brings a closed task back for one entry, by folding its history silently.
+   * @param history entries of the run itself and of the task, in log order, all before the entry to be folded
+   */
+  revive(need: HistoryNeed, history: readonly LogEntry[], verify: Verify): void {
+    const past = new LaneFold(this.#lane, { operator: this.#operator }, true);
+    for (const entry of history) past.fold(entry, verify);
+    const revivedRun = past.#runs.get(need.run);
+    if (revivedRun === undefined) return;
+    const run = this.#runs.get(need.run);
+    if (run === undefined) {
+      revivedRun.revived = true;
+      this.#runs.set(need.run, revivedRun);
+      return;
+    }
+    const task = revivedRun.tasks.get(need.task);
+    if (task === undefined) return;
+    run.closed.delete(need.task);
+    run.tasks.set(need.task, task);
+    this.#revivedTasks.add(task);
+  }
+
+  /** Folds one entry and returns what it brings forth: verdicts, quarantine records, timers. */
+  fold(entry: LogEntry, verify: Verify): Output[] {
+    this.#nowMs = Math.max(this.#nowMs, entry.timeMs);
+    const speaker = new Speaker(this.#lane, entry, this.#nowMs);
+    if (entry.type === "refused") speaker.quarantine(entry, entry.code, entry.sentence, entry.path);
+    else {
+      this.#route(entry, verify, speaker);
+      this.#dropRevived(entry.event.run, entry.event.task);
+    }
+    return speaker.outputs;
+  }
+
+  /** Deadlines that are armed, for a guard that starts from here. */
+  pendingTimers(): TimerRequest[] {
+    const pending: TimerRequest[] = [];
+    for (const run of this.#runs.values()) {
+      for (const task of run.tasks.values()) {
+        for (const timer of ["settle", "acknowledge", "grace"] as const) {
+          const armed = task.timers[timer];
+          if (armed !== undefined) pending.push({ run: run.run, task: task.task, timer, ...armed });
+        }
+      }
+    }
+    return pending;
+  }
+
+  /** Hex hashes of the policies of all open runs, sorted. */
+  policyHashes(): string[] {
+    return [...new Set([...this.#runs.values()].map((run) => hex(run.policyHash)))].sort();
+  }
+
+  /** What a person may see of an open task; undefined if it is closed or unknown. */
+  taskView(run: string, task: string): TaskView | undefined {
+    const found = this.#runs.get(run)?.tasks.get(task);
+    return found === undefined ? undefined : viewTask(found);
+  }
+
+  /** Ids of the open tasks of a run; undefined if the run is closed or unknown. */
+  openTasksOf(run: string): string[] | undefined {
+    const found = this.#runs.get(run);
+    return found === undefined ? undefined : [...found.tasks.keys()];
+  }
+
+  #route(entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
+    const run = this.#runs.get(entry.event.run);
+    if (run === undefined) {
+      if (entry.kind === "run-open") this.#openRun(entry, verify, speaker);
+      else speaker.quarantine(entry, "no-delegation", "The log holds no opening of this run.", "run");
+      return;
+    }
+    const { role } = entry.event;
+    if (role === "orch") this.#foldOrchestrator(run, entry, verify, speaker);
+    else if (role === "guard") foldTimer(run, entry, speaker);
+    else {
+      const task = run.tasks.get(entry.event.task);
+      if (task === undefined)
+        speaker.quarantine(entry, "no-delegation", "The log holds no delegation of this task.", "task");
+      else if (this.#isOverBudget(run, task, entry)) {
+        speaker.quarantine(
+          entry,
+          "wrong-epoch",
+          "The task is closed and this actor's late events are used up.",
+          "actor",
+        );
+      } else if (role === "agent") foldAgent(run, task, entry, verify, speaker);
+      else foldProbe(run, task, entry, verify, speaker);
+    }
+  }
+
+  #openRun(entry: AdmittedOf<"run-open"> & AdmittedEvent, verify: Verify, speaker: Speaker): void {
+    const { payload, event, signature, hash } = entry;
+    if (signature === undefined) {
+      speaker.quarantine(entry, "unsigned", "An opening must be signed by its fleet's key.");
+      return;
+    }
+    const certified = [payload.fleet, ...payload.probers].every((certificate) =>
+      this.#isCertified(certificate, verify),
+    );
+    const roles = payload.fleet.role === "orch" && payload.probers.every(({ role }) => role === "probe");
+    const named = payload.fleet.name === event.actor && payload.operator === this.#operator;
+    if (!certified || !named || !roles) {
+      speaker.quarantine(
+        entry,
+        "untrusted-key",
+        "The operator that this log trusts has not certified the keys of this run.",
+        "payload.fleet",
+      );
+      return;
+    }
+    if (!verify(payload.fleet.key, hash, signature)) {
+      speaker.quarantine(entry, "bad-signature", "The opening is not signed by the fleet key that it names.");
+      return;
+    }
+    if (!equalBytes(policyHash(payload.policy), payload.policyHash)) {
+      speaker.quarantine(
+        entry,
+        "malformed",
+        "The policy hash is not the hash of the policy document.",
+        "payload.policyHash",
+      );
+      return;
+    }
+    const run = initialRun(entry);
+    if (foldRunIntent(run, entry, speaker)) this.#runs.set(run.run, run);
+  }
+
+  #isCertified({ role, name, key, signature }: Certificate, verify: Verify): boolean {
+    return verify(this.#operator, certificateMessage({ role, name, key }), signature);
+  }
+
+  #foldOrchestrator(run: RunState, entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
+    const { actor, task: taskId } = entry.event;
+    const known = taskId === runTask ? run.self : run.tasks.get(taskId);
+    if (actor !== run.fleet) {
+      if (known === undefined)
+        speaker.quarantine(entry, "no-delegation", `This run belongs to fleet ${run.fleet}.`, "actor");
+      else speakIntent(run, known, entry, "intent-foreign", speaker);
+      return;
+    }
+    const { signature, hash } = entry;
+    if (signature === undefined) {
+      speaker.quarantine(entry, "unsigned", "An intent must be signed by its fleet's key.");
+      return;
+    }
+    if (![...run.fleetKeys].some((key) => verify(key, hash, signature))) {
+      speaker.quarantine(
+        entry,
+        "bad-signature",
+        "No key of this fleet that is trusted at this point signed the intent.",
+      );
+      return;
+    }
+    if (taskId === runTask) {
+      if (entry.kind === "key-added" && !this.#isCertified(entry.payload.certificate, verify)) {
+        speakIntent(run, run.self, entry, "intent-foreign", speaker);
+        return;
+      }
+      if (foldRunIntent(run, entry, speaker)) this.#holdRunIntent(run, entry, speaker);
+      return;
+    }
+    const task = known ?? initialTask(taskId);
+    run.tasks.set(taskId, task);
+    foldTaskIntent(run, task, entry, speaker);
+    if (isTaskIntent(entry) && task.control.standing === "closed" && !this.#keepsClosed)
+      this.#closeTask(run, task, speaker);
+  }
+
+  #holdRunIntent(run: RunState, entry: AdmittedEvent, speaker: Speaker): void {
+    if (entry.kind === "key-added") {
+      const { certificate } = entry.payload;
+      if (certificate.role === "orch" && certificate.name === run.fleet) run.fleetKeys.add(certificate.key);
+      if (certificate.role === "probe")
+        run.probers.set(certificate.name, new Set([...(run.probers.get(certificate.name) ?? []), certificate.key]));
+    } else if (entry.kind === "key-revoked") {
+      run.fleetKeys.delete(entry.payload.key);
+      for (const keys of run.probers.values()) keys.delete(entry.payload.key);
+    } else if (entry.kind === "run-close") {
+      for (const task of run.tasks.values()) {
+        if (task.current === undefined || task.control.standing === "closed") continue;
+        settle(task.current);
+        judgeEpoch(run, task, task.current, speaker);
+        if (!this.#keepsClosed) this.#closeTask(run, task, speaker);
+      }
+      if (!this.#keepsClosed) this.#runs.delete(run.run);
+    }
+  }
+
+  #closeTask(run: RunState, task: TaskState, speaker: Speaker): void {
+    for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
+    this.#revivedTasks.delete(task);
+    run.tasks.delete(task.task);
+    run.closed.add(task.task);
+  }
+
+  #dropRevived(runId: string, taskId: string): void {
+    const run = this.#runs.get(runId);
+    if (run === undefined) return;
+    if (run.revived) this.#runs.delete(runId);
+    const task = run.tasks.get(taskId);
+    if (task !== undefined && this.#revivedTasks.delete(task)) {
+      run.tasks.delete(taskId);
+      run.closed.add(taskId);
+    }
+  }
+
+  /** Late events to a closed task are judged up to a budget, counted in the log itself. */
+  #isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
+    if (task.control.standing !== "closed" && run.self.control.standing !== "closed") return false;
+    const late = (task.late ??= new Map<string, number>());
+    const count = (late.get(entry.event.actor) ?? 0) + 1;
+    late.set(entry.event.actor, count);
+    return count > run.policy.lateEventsPerActor;
+  }
+}

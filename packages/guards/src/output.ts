@@ -1,0 +1,20 @@
+import type { QuarantineBody, TimerKind, VerdictBody } from "@candor/contract";
+
+/** A signature check; pure, so that a guard may answer it from a memo that other threads filled. */
+export type Verify = (publicKey: string, message: Uint8Array, signature: Uint8Array) => boolean;
+
+export interface TimerRequest {
+  readonly run: string;
+  readonly task: string;
+  readonly epoch: number;
+  readonly timer: TimerKind;
+  /** Log time in ms at which a `timer` event is due. */
+  readonly deadlineMs: number;
+}
+
+/** What folding one entry brings forth, in order. */
+export type Output =
+  | { readonly type: "verdict"; readonly subject: string; readonly body: VerdictBody }
+  | { readonly type: "quarantine"; readonly subject: string; readonly body: QuarantineBody }
+  | ({ readonly type: "timer" } & TimerRequest)
+  | ({ readonly type: "timer-cancelled" } & TimerRequest);

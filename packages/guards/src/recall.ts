@@ -1,0 +1,232 @@
+import { equalBytes, type Action, type AdmittedOf, type FindingCode, type VerdictName } from "@candor/contract";
+import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
+import { FindingList, type Judgement } from "./judgement.js";
+
+/** A recall or termination of the epoch, with its deadlines in log time. */
+export interface StopOrder {
+  readonly kind: "recall" | "terminate";
+  readonly control: number;
+  /** Log time of the intent. */
+  readonly orderedAtMs: number;
+  readonly acknowledgeByMs: number;
+  readonly graceEndsMs: number;
+  /** The intent asked for more than policy or brief allow; the window was cut to the maximum. */
+  readonly excessive: boolean;
+}
+
+export interface RecallState {
+  order: StopOrder | undefined;
+  acknowledged: { readonly seq: number; readonly takenAt: number; readonly manifestGiven: boolean } | undefined;
+  /** Hash of the signed no-side-effects receipt. */
+  noSideEffects: { readonly hash: Uint8Array; readonly takenAt: number; readonly seq: number } | undefined;
+  acknowledgeExpired: boolean;
+  graceExpired: boolean;
+  /** A later delegation ended this epoch before its report. */
+  abandoned: boolean;
+  /** Findings that events made once and for all. */
+  readonly findings: FindingList;
+}
+
+export function initialRecall(): RecallState {
+  return {
+    order: undefined,
+    acknowledged: undefined,
+    noSideEffects: undefined,
+    acknowledgeExpired: false,
+    graceExpired: false,
+    abandoned: false,
+    findings: new FindingList(),
+  };
+}
+
+export interface StopLimits {
+  readonly acknowledgeMs: number;
+  readonly maxGraceMs: number;
+}
+
+/** A recall holds: its window is the smaller of what it asks for and what policy and brief allow (R4). */
+export function foldRecall(state: RecallState, entry: AdmittedOf<"recall">, limits: StopLimits, nowMs: number): void {
+  const { graceMs } = entry.payload;
+  state.order = {
+    kind: "recall",
+    control: entry.event.seq,
+    orderedAtMs: nowMs,
+    acknowledgeByMs: nowMs + limits.acknowledgeMs,
+    graceEndsMs: nowMs + Math.min(graceMs, limits.maxGraceMs),
+    excessive: graceMs > limits.maxGraceMs,
+  };
+  if (state.order.excessive) state.findings.add("grace-excessive", String(graceMs), entry.seq);
+}
+
+/** A termination holds: there is no window, what has no outcome is unknown at once (R8). */
+export function foldTerminate(
+  state: RecallState,
+  entry: AdmittedOf<"terminate">,
+  limits: StopLimits,
+  nowMs: number,
+): void {
+  state.order = {
+    kind: "terminate",
+    control: entry.event.seq,
+    orderedAtMs: nowMs,
+    acknowledgeByMs: nowMs + limits.acknowledgeMs,
+    graceEndsMs: nowMs,
+    excessive: false,
+  };
+}
+
+/** The acknowledgement with its in-flight manifest, compared with what the log knows (R3). */
+export function foldAcknowledge(
+  state: RecallState,
+  entry: AdmittedOf<"acknowledge">,
+  effects: EffectLedger,
+  nowMs: number,
+): void {
+  const { order } = state;
+  const { control, manifest, takenAt } = entry.payload;
+  if (order?.control !== control) {
+    state.findings.add("manifest-mismatch", `answers control ${control}`, entry.seq);
+    return;
+  }
+  if (state.acknowledged !== undefined) return;
+  state.acknowledged = { seq: entry.seq, takenAt, manifestGiven: manifest !== undefined };
+  if (nowMs > order.acknowledgeByMs) state.findings.add("acknowledgement-late", undefined, entry.seq);
+  if (manifest === undefined) {
+    state.findings.add("manifest-mismatch", "absent", entry.seq);
+  } else {
+    const known = new Map(effects.inFlightAt(takenAt).map((effect) => [effect.dispatch, effect.key]));
+    const listed = new Map(manifest.map(({ dispatch, key }) => [dispatch, key]));
+    for (const { dispatch, key } of manifest)
+      if (known.get(dispatch) !== key) state.findings.add("manifest-mismatch", key, entry.seq);
+    for (const [dispatch, key] of known)
+      if (!listed.has(dispatch)) state.findings.add("manifest-mismatch", key, entry.seq);
+  }
+  for (const effect of effects.all) if (effect.dispatch > takenAt) ghost(state, effect);
+}
+
+export function foldNoSideEffects(
+  state: RecallState,
+  entry: AdmittedOf<"no-side-effects">,
+  effects: EffectLedger,
+): void {
+  const { takenAt } = entry.payload;
+  state.noSideEffects ??= { hash: Uint8Array.from(entry.hash), takenAt, seq: entry.seq };
+  for (const effect of effects.all) contradict(state, effect);
+}
+
+function contradict(state: RecallState, effect: TrackedEffect): void {
+  if (effect.phase !== "not-run") state.findings.add("no-side-effects-contradicted", effect.key, effect.seq);
+}
+
+function ghost(state: RecallState, effect: TrackedEffect): void {
+  state.findings.add("ghost-action", effect.key, effect.seq);
+}
+
+/** An effect that the log stored after the epoch was stopped, or after its acknowledgement, is a ghost action (R7). */
+export function foldDispatch(
+  state: RecallState,
+  effect: TrackedEffect,
+  context: { stopped: boolean; superseded: boolean },
+): void {
+  const afterManifest = state.acknowledged !== undefined && effect.dispatch > state.acknowledged.takenAt;
+  if (context.stopped || context.superseded || afterManifest) ghost(state, effect);
+  if (state.noSideEffects !== undefined) contradict(state, effect);
+}
+
+/**
+ * One key has one meaning (F7): the same one with other arguments is a finding.
+ * @param unfenced the effect has no minted key although its runtime promised to enforce that
+ */
+export function foldKeyUse(
+  state: RecallState,
+  effect: TrackedEffect,
+  earlier: readonly TrackedEffect[],
+  unfenced: boolean,
+): void {
+  if (unfenced) state.findings.add("effect-unfenced", effect.key, effect.seq);
+  for (const other of earlier) {
+    if (other.key !== effect.key || other === effect) continue;
+    if (other.arguments === undefined || effect.arguments === undefined) continue;
+    if (!equalBytes(other.arguments, effect.arguments)) state.findings.add("intent-key-reuse", effect.key, effect.seq);
+  }
+}
+
+export interface RecallContext {
+  readonly effects: EffectLedger;
+  /** The report has been folded: the agent has stopped of its own accord. */
+  readonly reported: boolean;
+  /** Events of the author wait for a predecessor, so what they dispatched is not known. */
+  readonly gap: boolean;
+}
+
+/** The findings that stand for themselves, whatever the state of a recall. */
+const alarming: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  "ghost-action",
+  "intent-key-reuse",
+  "effect-unfenced",
+]);
+
+/** Judges recall, termination and abandonment of one epoch, strictly (R1–R8, R11). Undefined if there is none. */
+export function judgeRecall(state: RecallState, context: RecallContext): Judgement | undefined {
+  const inFlight = context.effects.inFlight;
+  const findings = new FindingList();
+  for (const { code, about, seq } of state.findings.items) findings.add(code, about, seq);
+  const unknown = (): void => {
+    for (const effect of inFlight) findings.add("effects-unknown", effect.key, effect.seq);
+  };
+  const judged = (verdict: VerdictName, action: Action, final: boolean): Judgement => ({
+    verdict,
+    action,
+    final,
+    findings: findings.items,
+  });
+
+  if (findings.items.some(({ code }) => alarming.has(code))) {
+    unknown();
+    return judged("GHOST_ACTION_DETECTED", "halt", true);
+  }
+  if (state.abandoned) {
+    findings.add("epoch-abandoned");
+    unknown();
+    return judged("EPOCH_ABANDONED", inFlight.length > 0 ? "reconcile" : "proceed", true);
+  }
+  const { order } = state;
+  if (order === undefined) return undefined;
+  if (order.kind === "terminate") {
+    unknown();
+    if (inFlight.length > 0) return judged("TERMINATED_WITH_UNKNOWNS", "reconcile", true);
+    return judged("TERMINATED", context.effects.size > 0 ? "reconcile" : "proceed", true);
+  }
+  return judgeOpenRecall(state, context, { findings, inFlight, unknown, judged });
+}
+
+interface Draft {
+  readonly findings: FindingList;
+  readonly inFlight: readonly TrackedEffect[];
+  readonly unknown: () => void;
+  readonly judged: (verdict: VerdictName, action: Action, final: boolean) => Judgement;
+}
+
+/** The window comes first, always; no acknowledgement and no manifest never mean that the agent has stopped. */
+function judgeOpenRecall(state: RecallState, context: RecallContext, draft: Draft): Judgement {
+  const { findings, inFlight, unknown, judged } = draft;
+  const stopped = state.acknowledged !== undefined || context.reported;
+  const contradicted = findings.has("manifest-mismatch") || findings.has("no-side-effects-contradicted");
+  if (state.graceExpired) {
+    if (!stopped) findings.add("acknowledgement-missing");
+    if (context.gap) findings.add("log-gap");
+    unknown();
+    if (inFlight.length > 0 || !stopped || context.gap) {
+      return judged("RECALL_COMPLETION_GRACE_EXPIRED", stopped && !context.gap ? "reconcile" : "escalate", true);
+    }
+  }
+  if (!stopped) {
+    if (state.acknowledgeExpired) findings.add("acknowledgement-missing");
+    return judged("RECALL_ACTIVE", state.acknowledgeExpired ? "escalate" : "wait", false);
+  }
+  if (inFlight.length > 0) return judged("RECALL_INFLIGHT_ACTIONS_PENDING", contradicted ? "escalate" : "wait", false);
+  if (contradicted) return judged("RECALL_ACTIVE", "escalate", true);
+  if (state.noSideEffects !== undefined) return judged("RECALL_NO_SIDE_EFFECTS_SAFE", "proceed", true);
+  // Effects ended as the agent says; only a probe or the orchestrator can confirm it (R6).
+  return judged("RECALL_ACTIVE", "reconcile", true);
+}

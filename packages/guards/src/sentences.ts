@@ -1,0 +1,29 @@
+import type { Finding, VerdictName } from "@candor/contract";
+
+/** One sentence a verdict, for people; no code branches on it. */
+const opening = {
+  FULL_DISCLOSURE_VERIFIED: "Everything the agent recorded is in its report, and the log bears it out",
+  PARTIAL_DISCLOSURE_RISK: "Something about this task can't be known from what was disclosed",
+  CONCEALMENT_DETECTED: "The report and the log contradict each other",
+  RECALL_ACTIVE: "The recall holds",
+  RECALL_INFLIGHT_ACTIONS_PENDING: "The recall holds and effects are still in flight",
+  RECALL_COMPLETION_GRACE_EXPIRED: "The completion window is over and not everything is known to have ended",
+  RECALL_NO_SIDE_EFFECTS_SAFE: "The agent stopped and signed that it caused no side effects; the log agrees",
+  GHOST_ACTION_DETECTED: "An effect was dispatched that should not have been",
+  TERMINATED: "The task is terminated and no effect is open",
+  TERMINATED_WITH_UNKNOWNS: "The task is terminated and the outcome of some effects is unknown",
+  EPOCH_ABANDONED: "The agent of this epoch went away before its report",
+  INTENT_ACCEPTED: "The intent is the next of its task and holds",
+  INTENT_REJECTED: "The intent does not hold; it changes nothing",
+} as const satisfies Record<VerdictName, string>;
+
+const most = 5;
+
+export function sentenceOf(verdict: VerdictName, findings: readonly Finding[]): string {
+  if (findings.length === 0) return `${opening[verdict]}.`;
+  const named = findings
+    .slice(0, most)
+    .map(({ code, about }) => (about === undefined ? code : `${code} (${about.slice(0, 80)})`));
+  const more = findings.length > most ? ` and ${findings.length - most} more` : "";
+  return `${opening[verdict]}: ${named.join(", ")}${more}.`;
+}

@@ -1,0 +1,148 @@
+import {
+  type AdmittedOf,
+  type Brief,
+  type Certificate,
+  type Isolation,
+  type Judge,
+  type Mode,
+  type Policy,
+  type Scope,
+  type TimerKind,
+} from "@candor/contract";
+import { AuthorChain } from "./author-chain.js";
+import { initialDisclosure, type DisclosureState } from "./disclosure.js";
+import { EffectLedger } from "./effect-ledger.js";
+import { initialControl, type ControlState } from "./intent.js";
+import { initialRecall, type RecallState } from "./recall.js";
+
+/** What was said last on one verdict subject. */
+export interface Spoken {
+  ordinal: number;
+  revision: number;
+  epoch: number;
+  content: string;
+}
+
+/** One delegation of a task. */
+export interface EpochState {
+  readonly epoch: number;
+  readonly actor: string;
+  /** Deployment identity that certifies the task key. */
+  readonly deployment: string;
+  readonly brief: Brief;
+  readonly minted: ReadonlySet<string> | undefined;
+  /** Log sequence and hash of the delegation. */
+  readonly seq: number;
+  readonly hash: Uint8Array;
+  readonly chain: AuthorChain;
+  readonly effects: EffectLedger;
+  readonly disclosure: DisclosureState;
+  readonly recall: RecallState;
+  taskKey: string | undefined;
+  scope: Scope | undefined;
+  mode: Mode;
+  settled: boolean;
+}
+
+export interface TaskState {
+  readonly task: string;
+  readonly control: ControlState;
+  current: EpochState | undefined;
+  /** Earlier epochs, for what arrives late under them. */
+  earlier: Map<number, EpochState> | undefined;
+  readonly spoken: Partial<Record<Judge, Spoken>>;
+  /** Deadlines that are armed, by kind. */
+  timers: Partial<Record<TimerKind, { readonly epoch: number; readonly deadlineMs: number }>>;
+  /** Chains of probers, by epoch and prober. */
+  probers: Map<string, AuthorChain> | undefined;
+  /** Events of each actor since the task was closed. */
+  late: Map<string, number> | undefined;
+}
+
+export interface RunState {
+  readonly run: string;
+  readonly fleet: string;
+  readonly policy: Policy;
+  readonly policyHash: Uint8Array;
+  readonly isolation: Isolation;
+  readonly fleetKeys: Set<string>;
+  readonly probers: Map<string, Set<string>>;
+  /** The run itself, task `_run`. */
+  readonly self: TaskState;
+  readonly tasks: Map<string, TaskState>;
+  /** Closed tasks of an open run: their ids alone, so that a late event is known as late. */
+  readonly closed: Set<string>;
+  /** Built from history for one late event, and dropped after it. */
+  revived: boolean;
+}
+
+export function initialTask(task: string): TaskState {
+  return {
+    task,
+    control: initialControl(),
+    current: undefined,
+    earlier: undefined,
+    spoken: {},
+    timers: {},
+    probers: undefined,
+    late: undefined,
+  };
+}
+
+export function initialEpoch(entry: AdmittedOf<"delegate">): EpochState {
+  const { agent, brief, intents } = entry.payload;
+  return {
+    epoch: entry.event.epoch,
+    actor: agent.actor,
+    deployment: agent.key,
+    brief: keepBrief(brief),
+    minted: intents.length === 0 ? undefined : new Set(intents.map(({ key }) => key)),
+    seq: entry.seq,
+    hash: Uint8Array.from(entry.hash),
+    chain: new AuthorChain(),
+    effects: new EffectLedger(),
+    disclosure: initialDisclosure(),
+    recall: initialRecall(),
+    taskKey: undefined,
+    scope: undefined,
+    mode: "observe",
+    settled: false,
+  };
+}
+
+/** The brief without its prose: guards never read it, and open tasks are many. */
+function keepBrief({
+  keyTasks,
+  critical,
+  directlyVerifiable,
+  retryBudget,
+  maxGraceMs,
+  authority,
+  needs,
+}: Brief): Brief {
+  const kept = { keyTasks, critical, directlyVerifiable, retryBudget, authority, needs };
+  return maxGraceMs === undefined ? kept : { ...kept, maxGraceMs };
+}
+
+export function initialRun(entry: AdmittedOf<"run-open">): RunState {
+  const { policy, policyHash, fleet, probers, isolation } = entry.payload;
+  return {
+    run: entry.event.run,
+    fleet: fleet.name,
+    policy,
+    policyHash: Uint8Array.from(policyHash),
+    isolation,
+    fleetKeys: new Set([fleet.key]),
+    probers: proberKeys(probers),
+    self: initialTask(entry.event.task),
+    tasks: new Map(),
+    closed: new Set(),
+    revived: false,
+  };
+}
+
+function proberKeys(certificates: readonly Certificate[]): Map<string, Set<string>> {
+  const keys = new Map<string, Set<string>>();
+  for (const { name, key } of certificates) keys.set(name, new Set([...(keys.get(name) ?? []), key]));
+  return keys;
+}
