@@ -1,0 +1,81 @@
+import { CandorError, type Brief, type Certificate, type ScopeDimension } from "@candor/contract";
+import { checkCertificate, seal } from "@candor/ledger";
+import type { IntentRequest } from "./minted-intents.js";
+
+/** What the subagent is to do. Prose is sealed under the run's data key before it leaves this process. */
+export interface BriefOptions {
+  /** Prose for people. */
+  readonly title?: string;
+  /** Prose for the subagent. */
+  readonly instructions?: string;
+  /** Parts of the work that the report must say a state of. */
+  readonly keyTasks?: readonly string[];
+  /** A critical task gets no clean verdict without an independent probe. */
+  readonly critical?: boolean;
+  /** The orchestrator can check success itself, so a bare success will do. */
+  readonly directlyVerifiable?: boolean;
+  /** Retries that the subagent may make; 10 by default. */
+  readonly retryBudget?: number;
+  /** Longest completion window after a recall, in ms; the policy's by default. */
+  readonly maxGraceMs?: number;
+  readonly authority?: readonly string[];
+  /** Dimensions of observation that the verdict can't do without. */
+  readonly needs?: readonly ScopeDimension[];
+}
+
+export interface DelegateOptions {
+  /** Id of the task: 1–64 of `A–Z a–z 0–9 _ -`. */
+  readonly task: string;
+  /** The agent's certificate, as `candor auth add agent` wrote it. */
+  readonly agent: Certificate;
+  readonly brief?: BriefOptions;
+  /** Effects that the subagent may have; each gets a key before any attempt. */
+  readonly intents?: readonly IntentRequest[];
+  /** Log time in ms after which the delegation is refused as expired. */
+  readonly notAfterMs?: number;
+}
+
+/** A task in an agent's hands. */
+export interface Delegation {
+  /** For the subagent's process, by file descriptor, file of mode 0600 or message; never in an argument list. A secret. */
+  readonly token: string;
+  readonly task: string;
+  readonly epoch: number;
+  readonly control: number;
+  /** Stream sequence in the log. */
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+  /** The minted key of each named effect. */
+  readonly intentKeys: Readonly<Record<string, string>>;
+}
+
+/** The brief as it goes onto the wire. */
+export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
+  const { title, instructions, maxGraceMs } = brief;
+  return {
+    ...(title === undefined ? {} : { title: seal(title, dataKey) }),
+    ...(instructions === undefined ? {} : { instructions: seal(instructions, dataKey) }),
+    keyTasks: [...(brief.keyTasks ?? [])],
+    critical: brief.critical ?? false,
+    directlyVerifiable: brief.directlyVerifiable ?? false,
+    retryBudget: brief.retryBudget ?? 10,
+    ...(maxGraceMs === undefined ? {} : { maxGraceMs }),
+    authority: [...(brief.authority ?? [])],
+    needs: [...(brief.needs ?? [])],
+  };
+}
+
+/**
+ * Checks that a certificate is the operator's, for that role.
+ *
+ * @throws CandorError `untrusted-key`
+ */
+export function requireRole(certificate: Certificate, role: "agent" | "probe", operator: string): void {
+  checkCertificate(operator, certificate);
+  if (certificate.role === role) return;
+  throw new CandorError(
+    "untrusted-key",
+    `The certificate of ${certificate.name} is for the role ${certificate.role}, and ${role} is needed.`,
+    { details: { role: certificate.role, name: certificate.name } },
+  );
+}

@@ -1,0 +1,112 @@
+import {
+  equalBytes,
+  parseStoredSubject,
+  type Finding,
+  type Judge,
+  type QuarantineBody,
+  type VerdictBody,
+} from "@candor/contract";
+import {
+  emptyLine,
+  standingOf,
+  withJudgement,
+  withRefusal,
+  withStored,
+  type Standing,
+  type StoredIntent,
+  type TaskLine,
+} from "./task-line.js";
+
+/** A task as its verdicts and intents, so far seen, show it. */
+export interface TaskView {
+  readonly line: TaskLine;
+  readonly standing: Standing | undefined;
+  /** The latest verdict of each judge, whatever epoch it is on. */
+  readonly verdicts: readonly VerdictBody[];
+}
+
+interface Entry {
+  line: TaskLine;
+  readonly latest: Map<Judge, VerdictBody>;
+  readonly waiters: Set<() => void>;
+}
+
+/** What an orchestrator knows of one run, put together from its own intents and the guards' records. */
+export class RunView {
+  readonly #tasks = new Map<string, Entry>();
+  #policyHash: Uint8Array | undefined;
+
+  /** Hash of the policy that the run's verdicts name; undefined before the first. */
+  get policyHash(): Uint8Array | undefined {
+    return this.#policyHash;
+  }
+
+  line(task: string): TaskLine {
+    return this.#tasks.get(task)?.line ?? emptyLine;
+  }
+
+  task(task: string): TaskView {
+    const entry = this.#tasks.get(task);
+    const line = entry?.line ?? emptyLine;
+    return { line, standing: standingOf(line), verdicts: [...(entry?.latest.values() ?? [])] };
+  }
+
+  stored(task: string, intent: StoredIntent): void {
+    const entry = this.#entry(task);
+    entry.line = withStored(entry.line, intent);
+    wake(entry);
+  }
+
+  verdict(body: VerdictBody): void {
+    this.#policyHash ??= body.policy.slice();
+    const entry = this.#entry(body.task);
+    if (body.judge === "intent") entry.line = withJudgement(entry.line, body);
+    entry.latest.set(body.judge, body);
+    wake(entry);
+  }
+
+  quarantine(body: QuarantineBody): void {
+    const task = parseStoredSubject(body.subject)?.task;
+    if (task === undefined) return;
+    const entry = this.#entry(task);
+    entry.line = withRefusal(entry.line, body.seq);
+    wake(entry);
+  }
+
+  /** What a verdict of judge `intent` found; empty if the latest one is about another intent. */
+  findings(task: string, hash: Uint8Array): readonly Finding[] {
+    const verdict = this.#tasks.get(task)?.latest.get("intent");
+    return verdict?.intent !== undefined && equalBytes(verdict.intent.hash, hash) ? verdict.findings : [];
+  }
+
+  /** Resolves when something new is known of the task, or when the signal says so. */
+  changed(task: string, signal: AbortSignal): Promise<void> {
+    const { waiters } = this.#entry(task);
+    return new Promise((resolve) => {
+      const done = (): void => {
+        waiters.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      waiters.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  #entry(task: string): Entry {
+    let entry = this.#tasks.get(task);
+    if (entry === undefined) {
+      entry = { line: emptyLine, latest: new Map(), waiters: new Set() };
+      this.#tasks.set(task, entry);
+    }
+    return entry;
+  }
+}
+
+function wake({ waiters }: Entry): void {
+  for (const done of [...waiters]) done();
+}

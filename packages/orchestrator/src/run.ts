@@ -1,0 +1,317 @@
+import { CandorError, encodeDelegationToken, runTask, type Certificate, type Payload } from "@candor/contract";
+import { waitForDecision, type Decision } from "./decision.js";
+import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
+import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
+import { mintIntents } from "./minted-intents.js";
+import type { RunView } from "./run-view.js";
+import { requireStanding } from "./standing-rules.js";
+import { judgementOf, type Standing, type TaskState } from "./task-line.js";
+import { within } from "./time-limit.js";
+import { readVerdicts, type ReaderContext, type VerdictEntry } from "./verdict-reader.js";
+
+export interface RunContext extends ReaderContext {
+  readonly id: string;
+  readonly lane: number;
+  readonly operator: string;
+  readonly view: RunView;
+  readonly writer: IntentWriter;
+  readonly policyHash: Uint8Array;
+  /** Undefined once the operator erased it. */
+  readonly dataKey: Uint8Array | undefined;
+  readonly isClosed: boolean;
+  /** Stops following the run. */
+  readonly release: () => void;
+}
+
+/** An intent that the log has. */
+export interface Intent {
+  readonly task: string;
+  readonly epoch: number;
+  readonly control: number;
+  /** Stream sequence in the log. */
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
+export interface RecallOptions {
+  /** Window in which effects under way may end, in ms; the policy and the brief bound it. */
+  readonly graceMs: number;
+  /** A word for the reason, not prose. */
+  readonly reason: string;
+  readonly notAfterMs?: number;
+}
+
+export interface TerminateOptions {
+  readonly reason: string;
+  readonly force?: boolean;
+  readonly notAfterMs?: number;
+}
+
+export interface RedelegateOptions extends Omit<DelegateOptions, "task"> {
+  /** Agent of the epoch before. Known already to a process that delegated it, or that keeps a memory. */
+  readonly predecessor?: string;
+}
+
+function asIntent({ event, sequence, hash }: IssuedIntent): Intent {
+  return { task: event.task, epoch: event.epoch, control: event.seq, sequence, hash };
+}
+
+const deadline = (notAfterMs: number | undefined): { notAfterMs?: number } =>
+  notAfterMs === undefined ? {} : { notAfterMs };
+
+/** One execution of a plan, as its orchestrator handles it. */
+export class Run {
+  readonly #context: RunContext;
+  readonly #agents = new Map<string, string>();
+  #dataKey: Uint8Array | undefined;
+  #isClosed: boolean;
+
+  /** Made by `openRun` and `attach`. */
+  constructor(context: RunContext) {
+    this.#context = context;
+    this.#dataKey = context.dataKey;
+    this.#isClosed = context.isClosed;
+  }
+
+  get id(): string {
+    return this.#context.id;
+  }
+
+  get lane(): number {
+    return this.#context.lane;
+  }
+
+  /**
+   * Gives a new task to an agent. The intent keys are minted here, before any attempt.
+   *
+   * @throws CandorError `intent-lost` if the task exists, `untrusted-key` for a certificate that is not the operator's for an
+   *   agent, `bad-argument` or `malformed` for a brief that does not fit, `task-over` if this process closed the run
+   */
+  async delegate(options: DelegateOptions): Promise<Delegation> {
+    return await this.#delegate(options.task, options, () => ({ epoch: 1 }), false);
+  }
+
+  /**
+   * Gives a task to an agent anew, in its next epoch. What the epoch before still dispatches, the server refuses.
+   *
+   * @throws CandorError as `delegate`, `not-found` for a task that was never delegated, `task-over` for a closed one
+   */
+  async redelegate(task: string, options: RedelegateOptions): Promise<Delegation> {
+    return await this.#delegate(
+      task,
+      options,
+      (standing) => {
+        const { epoch } = requireStanding(task, "delegate", standing);
+        return { epoch: epoch + 1, predecessor: { actor: options.predecessor ?? this.#agentOf(task, epoch), epoch } };
+      },
+      true,
+    );
+  }
+
+  /**
+   * Asks the agent to stop. It may end what is under way within the window; it starts no new effect.
+   *
+   * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
+   */
+  async recall(task: string, options: RecallOptions): Promise<Intent> {
+    const { graceMs, reason, notAfterMs } = options;
+    return await this.#change(task, "recall", "recalled", { graceMs, reason, ...deadline(notAfterMs) });
+  }
+
+  /**
+   * Ends a task at once: there is no window, and every effect without an outcome counts as unknown.
+   *
+   * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
+   */
+  async terminate(task: string, options: TerminateOptions): Promise<Intent> {
+    const { reason, force = false, notAfterMs } = options;
+    return await this.#change(task, "terminate", "terminated", { reason, force, ...deadline(notAfterMs) });
+  }
+
+  /**
+   * Closes a task for good, with what became of its result.
+   *
+   * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
+   */
+  async closeTask(task: string, options: Pick<Payload<"close">, "state">): Promise<Intent> {
+    return await this.#change(task, "close", "closed", { state: options.state });
+  }
+
+  /**
+   * Closes the run and forgets its data key. Verdicts can still be read, until `release`.
+   *
+   * @throws CandorError `intent-lost` with the winner in its details
+   */
+  async close(options: Payload<"run-close">): Promise<Intent> {
+    const { writer, memory, id } = this.#context;
+    this.#requireOpen();
+    const issued = await writer.issue(runTask, "run-close", () => ({ epoch: 1, payload: { state: options.state } }));
+    this.#isClosed = true;
+    this.#dataKey?.fill(0);
+    this.#dataKey = undefined;
+    memory.forgetRun(id);
+    return asIntent(issued);
+  }
+
+  /** Trusts a further prober or replica of the fleet, from this intent's log time on. */
+  async addKey(certificate: Certificate): Promise<Intent> {
+    this.#requireOpen();
+    const payload = { certificate };
+    return asIntent(await this.#context.writer.issue(runTask, "key-added", () => ({ epoch: 1, payload })));
+  }
+
+  /** Ends the trust in a key, from this intent's log time on. What it signed before stays valid. */
+  async revokeKey(key: string, reason: string): Promise<Intent> {
+    this.#requireOpen();
+    const payload = { key, reason };
+    return asIntent(await this.#context.writer.issue(runTask, "key-revoked", () => ({ epoch: 1, payload })));
+  }
+
+  /**
+   * The verdicts on this run, each once, in order: all that were given after `from`, then as they come, until the signal.
+   * Keep the `cursor` of the last one that is dealt with; a process that was away goes on from there.
+   *
+   * @throws CandorError `bad-argument` for a text that is no cursor, `log-rolled-back` if the verdict it names is gone
+   */
+  verdicts(
+    options: { readonly from?: string; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<VerdictEntry, void, undefined> {
+    return readVerdicts(this.#context, { lane: this.lane, run: this.id }, options);
+  }
+
+  /**
+   * Waits until all judges of the task are final. It never waits longer than `timeoutMs`: then it says why (Q8).
+   *
+   * @param options.timeoutMs at least 100, which it takes to ask the guard how it stands
+   */
+  async decision(task: string, options: { readonly timeoutMs: number }): Promise<Decision> {
+    const { client, view, writer, lane } = this.#context;
+    const port = {
+      refresh: () => writer.refresh(task),
+      view: () => view.task(task),
+      changed: (signal: AbortSignal) => view.changed(task, signal),
+      guardState: (timeoutMs: number) => client.guardState(lane, timeoutMs),
+      isConnected: client.isConnected,
+    };
+    return await waitForDecision(port, options.timeoutMs);
+  }
+
+  /**
+   * Waits for the guard's word on an intent.
+   *
+   * @throws CandorError `intent-rejected` with the findings in its details, `undecided` if nothing came in `timeoutMs`
+   */
+  async confirm(intent: Intent, options: { readonly timeoutMs: number }): Promise<void> {
+    const { view } = this.#context;
+    const { task, control, sequence } = intent;
+    const judged = await within(options.timeoutMs, async (signal) => {
+      let found = judgementOf(view.line(task), intent);
+      while (found === undefined && !signal.aborted) {
+        await view.changed(task, signal);
+        found = judgementOf(view.line(task), intent);
+      }
+      return found;
+    });
+    if (judged === true) return;
+    if (judged === false) {
+      throw new CandorError(
+        "intent-rejected",
+        `The guard rejected control number ${control} of task ${task}, so it changes nothing; the verdict of judge "intent" says why.`,
+        { details: { task, control, sequence, findings: view.findings(task, intent.hash) } },
+      );
+    }
+    throw new CandorError(
+      "undecided",
+      `No guard has judged control number ${control} of task ${task} within ${options.timeoutMs} ms. See that a guard runs, then ask again.`,
+      { details: { task, control, sequence } },
+    );
+  }
+
+  /** Stops following the run in this process; the run itself goes on. */
+  release(): void {
+    this.#dataKey?.fill(0);
+    this.#dataKey = undefined;
+    this.#context.release();
+  }
+
+  async #delegate(
+    task: string,
+    options: Omit<DelegateOptions, "task">,
+    next: (standing: Standing | undefined) => Pick<Payload<"delegate">, "predecessor"> & { readonly epoch: number },
+    known: boolean,
+  ): Promise<Delegation> {
+    const { writer, operator, policyHash, lane } = this.#context;
+    this.#requireOpen();
+    const dataKey = this.#requireDataKey();
+    const { agent, brief = {}, notAfterMs } = options;
+    requireRole(agent, "agent", operator);
+    const intents = mintIntents(options.intents ?? []);
+    const sealed = sealBrief(brief, dataKey);
+    const issued = await writer.issue(
+      task,
+      "delegate",
+      (standing) => {
+        const { epoch, predecessor } = next(standing);
+        const payload = {
+          standing: { epoch, state: "delegated" as const },
+          ...deadline(notAfterMs),
+          agent: { actor: agent.name, key: agent.key },
+          brief: sealed,
+          intents,
+          policyHash,
+          ...(predecessor === undefined ? {} : { predecessor }),
+        };
+        return { epoch, payload, agent: agent.name };
+      },
+      known,
+    );
+    this.#agents.set(`${task}/${issued.event.epoch}`, agent.name);
+    const { frame, sequence } = issued;
+    return {
+      ...asIntent(issued),
+      token: encodeDelegationToken({ intent: frame, lane, sequence, dataKey }),
+      intentKeys: Object.fromEntries(intents.map(({ intent, key }) => [intent, key])),
+    };
+  }
+
+  async #change<K extends "recall" | "terminate" | "close">(
+    task: string,
+    kind: K,
+    state: TaskState,
+    rest: Omit<Payload<K>, "standing">,
+  ): Promise<Intent> {
+    this.#requireOpen();
+    const issued = await this.#context.writer.issue(task, kind, (standing) => {
+      const { epoch } = requireStanding(task, kind, standing);
+      return { epoch, payload: { standing: { epoch, state }, ...rest } as unknown as Payload<K> };
+    });
+    return asIntent(issued);
+  }
+
+  #agentOf(task: string, epoch: number): string {
+    const { view, memory } = this.#context;
+    const remembered = [view.line(task).last, memory.intent({ run: this.id, task })];
+    const known =
+      this.#agents.get(`${task}/${epoch}`) ??
+      remembered.find((intent) => intent?.epoch === epoch && intent.agent)?.agent;
+    if (known !== undefined) return known;
+    throw new CandorError(
+      "bad-argument",
+      `This process does not know which agent holds task ${task}: name it as the predecessor, or keep a memoryDir.`,
+      { path: "predecessor" },
+    );
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new CandorError("task-over", `Run ${this.id} is closed: open a new one.`);
+  }
+
+  #requireDataKey(): Uint8Array {
+    if (this.#dataKey !== undefined) return this.#dataKey;
+    throw new CandorError(
+      "not-found",
+      `The data key of run ${this.id} is not there any more, so nothing can be sealed: open a new run.`,
+    );
+  }
+}
