@@ -118,12 +118,21 @@ async function readIdentity(bus: Omit<Bus, "lanes" | "operator">): Promise<Pick<
   throw new CandorError("server-failed", `The server can't describe its streams: ${answer.failure.description}.`);
 }
 
-/** A look-up of an intent that can't exist: "no message" means that the log is there, no answer that it is not. */
+/**
+ * A look-up of an intent that can't exist: "no message" means that the log is there, no answer that it is not, or, for
+ * some moments, that a cluster changes its leader or that the server takes up new permissions.
+ */
 async function requireLog(nc: NatsConnection, apiPrefix: string): Promise<void> {
-  try {
-    await nc.request(`${apiPrefix}.DIRECT.GET.${streams.log}.candor.log._._._.orch._.intent`, "", { timeout: 5_000 });
-  } catch (cause) {
-    throw notProvisioned(cause);
+  const request = `${apiPrefix}.DIRECT.GET.${streams.log}.candor.log._._._.orch._.intent`;
+  const deadline = performance.now() + (nc.info?.cluster === undefined ? 500 : 10_000);
+  for (;;) {
+    try {
+      await nc.request(request, "", { timeout: 2_000 });
+      return;
+    } catch (cause) {
+      if (performance.now() > deadline) throw notProvisioned(cause);
+      await pause(50);
+    }
   }
 }
 
