@@ -34,6 +34,7 @@ export interface Bus {
   readonly jsm: JetStreamManager;
   readonly identity: { readonly role: IdentityRole; readonly name: string };
   readonly apiPrefix: string;
+  readonly inboxPrefix: string;
   readonly serverVersion: string;
   /** Number of lanes; undefined for a role that may not ask. */
   readonly lanes: number | undefined;
@@ -64,7 +65,11 @@ function connectFailure(cause: unknown, servers: readonly string[], name: string
 }
 
 /** Repeats while nobody answers; a refused key is final at once. */
-async function connectWithin(options: BusOptions, servers: readonly string[]): Promise<NatsConnection> {
+async function connectWithin(
+  options: BusOptions,
+  servers: readonly string[],
+  inboxPrefix: string,
+): Promise<NatsConnection> {
   const { role, name } = options.identity;
   const { connectTimeoutMs = 3_000 } = options;
   const deadline = performance.now() + connectTimeoutMs;
@@ -75,7 +80,7 @@ async function connectWithin(options: BusOptions, servers: readonly string[]): P
         servers: [...servers],
         name: `candor ${role} ${name}`,
         authenticator: auth,
-        inboxPrefix: options.inboxPrefix ?? inboxPrefixOf(role, name),
+        inboxPrefix,
         timeout: Math.max(250, deadline - performance.now()),
         maxReconnectAttempts: -1,
         reconnectTimeWait: 100,
@@ -166,7 +171,8 @@ function requireOperator(expected: string | undefined, found: string | undefined
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const { identity, logger = silentLogger, provisioned = true } = options;
   const servers = typeof options.servers === "string" ? [options.servers] : options.servers;
-  const nc = await connectWithin(options, servers);
+  const inboxPrefix = options.inboxPrefix ?? inboxPrefixOf(identity.role, identity.name);
+  const nc = await connectWithin(options, servers, inboxPrefix);
   try {
     requireServer(nc);
     void logStatus(nc, logger);
@@ -177,6 +183,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       jsm: await jetstreamManager(nc, { apiPrefix, checkAPI: false }),
       identity,
       apiPrefix,
+      inboxPrefix,
       serverVersion: nc.info?.version ?? "",
       close: async () => {
         if (!nc.isClosed()) await nc.drain().catch(() => nc.close());

@@ -32,6 +32,7 @@ function read(answer: Readonly<Record<string, unknown>>): ApiAnswer {
  * Only for requests that may be made twice.
  *
  * @param request subject with the API prefix
+ * @param attemptMs how long one of the requests waits for its answer
  * @throws CandorError `server-unreachable` if no answer comes
  */
 export async function apiRequest(
@@ -39,12 +40,13 @@ export async function apiRequest(
   request: string,
   body?: unknown,
   patienceMs = 20_000,
+  attemptMs = 5_000,
 ): Promise<ApiAnswer> {
   const deadline = performance.now() + patienceMs;
   let last: unknown;
   while (performance.now() < deadline) {
     try {
-      const message = await nc.request(request, body === undefined ? "" : JSON.stringify(body), { timeout: 5_000 });
+      const message = await nc.request(request, body === undefined ? "" : JSON.stringify(body), { timeout: attemptMs });
       const answer = read(message.json<Readonly<Record<string, unknown>>>());
       if (answer.ok || !passing.has(answer.failure.errCode)) return answer;
       last = answer.failure.description;
