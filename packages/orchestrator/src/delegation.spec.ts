@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodePayload, encodePayload, isId, zeroHash } from "@candor/contract";
+import { createDataKey, createSeed, createSigner, issueCertificate, unseal } from "@candor/ledger";
+import { requireRole, sealBrief } from "./delegation.js";
+import { mintIntents } from "./minted-intents.js";
+import { requireStanding } from "./standing-rules.js";
+import type { TaskState } from "./task-line.js";
+
+describe("F7 minted intent keys", () => {
+  it("are new for each delegation, whatever the names", () => {
+    const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(names, (requests) => {
+        const [one, other] = [mintIntents(requests), mintIntents(requests)];
+        const keys = [...one, ...other].map(({ key }) => key);
+        expect(new Set(keys).size).toBe(requests.length * 2);
+        expect(keys.every(isId)).toBe(true);
+        expect(one.map(({ intent }) => intent)).toEqual(requests);
+      }),
+    );
+  });
+
+  it("keep the target", () => {
+    expect(mintIntents([{ name: "charge", target: "payments" }, "mail"])).toMatchObject([
+      { intent: "charge", target: "payments" },
+      { intent: "mail" },
+    ]);
+  });
+
+  it("are refused for a name that stands twice", () => {
+    expect(() => mintIntents(["charge", { name: "charge" }])).toThrow(
+      expect.objectContaining({ code: "bad-argument" }),
+    );
+  });
+});
+
+describe("Q5 a brief", () => {
+  it("has its prose sealed under the run's data key", () => {
+    const dataKey = createDataKey();
+    const brief = sealBrief({ title: "Pay the bill", instructions: "Pay 40 euros.", keyTasks: ["pay"] }, dataKey);
+    const payload = {
+      standing: { epoch: 1, state: "delegated" as const },
+      agent: { actor: "a1", key: "U".padEnd(56, "A") },
+      brief,
+      intents: [],
+      policyHash: zeroHash,
+    };
+    const bytes = encodePayload("delegate", payload);
+    expect(Buffer.from(bytes).includes("euros")).toBe(false);
+    const { title, instructions, keyTasks } = decodePayload("delegate", bytes).brief;
+    expect(unseal(title ?? zeroHash, dataKey)).toBe("Pay the bill");
+    expect(unseal(instructions ?? zeroHash, dataKey)).toBe("Pay 40 euros.");
+    expect(keyTasks).toEqual(["pay"]);
+  });
+});
+
+describe("B7 a certificate", () => {
+  const [operator, stranger, agent] = [
+    createSigner(createSeed()),
+    createSigner(createSeed()),
+    createSigner(createSeed()),
+  ];
+  const subject = { role: "agent", name: "a1", key: agent.publicKey } as const;
+
+  it("counts in its own role, from its own operator", () => {
+    requireRole(issueCertificate(operator, subject), "agent", operator.publicKey);
+    for (const bad of [
+      issueCertificate(stranger, subject),
+      issueCertificate(operator, { ...subject, role: "probe" }),
+    ]) {
+      expect(() => {
+        requireRole(bad, "agent", operator.publicKey);
+      }).toThrow(expect.objectContaining({ code: "untrusted-key" }));
+    }
+  });
+});
+
+describe("R2 an intent without meaning", () => {
+  const states: readonly TaskState[] = ["delegated", "recalled", "terminated", "closed"];
+
+  it.each([
+    ["recall", ["delegated"]],
+    ["terminate", ["delegated", "recalled"]],
+    ["close", ["delegated", "recalled", "terminated"]],
+    ["delegate", ["delegated", "recalled", "terminated"]],
+  ] as const)("is refused before it is sent: %s", (kind, good) => {
+    const refused = states.filter((state) => {
+      try {
+        requireStanding("t1", kind, { epoch: 1, state });
+        return false;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "task-over" });
+        return true;
+      }
+    });
+    expect(refused).toEqual(states.filter((state) => !(good as readonly TaskState[]).includes(state)));
+    expect(() => requireStanding("t1", kind, undefined)).toThrow(expect.objectContaining({ code: "not-found" }));
+  });
+});

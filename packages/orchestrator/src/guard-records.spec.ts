@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import {
+  defaultPolicy,
+  encodeQuarantineBody,
+  encodeSigned,
+  encodeVerdictBody,
+  guardRecordMessage,
+  policyHash,
+  silentLogger,
+  zeroHash,
+  type Certificate,
+  type GuardRecord,
+  type VerdictBody,
+} from "@candor/contract";
+import { createSeed, createSigner, issueCertificate, type Signer } from "@candor/ledger";
+import { GuardRecords } from "./guard-records.js";
+import type { LogClient, StoredRecord } from "./log-client.js";
+import { Memory } from "./memory.js";
+import { formatCursor, parseCursor, readVerdicts, type VerdictEntry } from "./verdict-reader.js";
+
+const operator = createSigner(createSeed());
+const guard = createSigner(createSeed());
+const certificate = issueCertificate(operator, { role: "guard", name: "g1", key: guard.publicKey });
+const records = new GuardRecords(operator.publicKey);
+const subject = "candor.vd.3.r1.t1.disclosure";
+
+const body: VerdictBody = {
+  run: "r1",
+  task: "t1",
+  epoch: 1,
+  judge: "disclosure",
+  verdict: "FULL_DISCLOSURE_VERIFIED",
+  action: "proceed",
+  final: true,
+  revision: 1,
+  ordinal: 1,
+  findings: [],
+  sentence: "Said for people.",
+  cause: { first: 1, last: 2 },
+  at: 0,
+  fold: 1,
+  policy: policyHash(defaultPolicy),
+  isolation: "separate-process",
+};
+
+function signed(
+  bytes: Uint8Array,
+  by: { kind?: GuardRecord; signer?: Signer; certificate?: Certificate } = {},
+): Uint8Array {
+  const { kind = "verdict", signer = guard } = by;
+  return encodeSigned({
+    body: bytes,
+    certificate: by.certificate ?? certificate,
+    signature: signer.sign(guardRecordMessage(kind, bytes)),
+  });
+}
+
+const stranger = createSigner(createSeed());
+
+describe("B6 a guard's record", () => {
+  it("is opened by whoever has the operator's public key", () => {
+    expect(records.verdict(subject, signed(encodeVerdictBody(body)))).toEqual({ verdict: body, guard: "g1" });
+    const refusal = {
+      code: "malformed" as const,
+      seq: 7,
+      subject: "candor.log.3.r1.t1.orch.f1.intent",
+      sha256: zeroHash,
+      sentence: "Said for people.",
+      at: 0,
+      fold: 1,
+    };
+    const data = signed(encodeQuarantineBody(refusal), { kind: "quarantine" });
+    expect(records.quarantine("candor.quarantine.3.f1.7", data)).toEqual(refusal);
+    expect(() => records.quarantine("candor.quarantine.3.f1.8", data)).toThrow(
+      expect.objectContaining({ code: "subject-mismatch" }),
+    );
+  });
+
+  it.each<[string, Uint8Array, string]>([
+    ["another key signed it", signed(encodeVerdictBody(body), { signer: stranger }), "bad-signature"],
+    [
+      "it was signed as a record of another kind",
+      signed(encodeVerdictBody(body), { kind: "quarantine" }),
+      "bad-signature",
+    ],
+    [
+      "the guard vouches for itself",
+      signed(encodeVerdictBody(body), {
+        signer: stranger,
+        certificate: issueCertificate(stranger, { role: "guard", name: "g1", key: stranger.publicKey }),
+      }),
+      "untrusted-key",
+    ],
+    [
+      "an agent signed it",
+      signed(encodeVerdictBody(body), {
+        signer: stranger,
+        certificate: issueCertificate(operator, { role: "agent", name: "a1", key: stranger.publicKey }),
+      }),
+      "untrusted-key",
+    ],
+    [
+      "a known certificate got another name",
+      signed(encodeVerdictBody(body), { certificate: { ...certificate, name: "g2" } }),
+      "untrusted-key",
+    ],
+    ["it is about another task", signed(encodeVerdictBody({ ...body, task: "t2" })), "subject-mismatch"],
+    ["it is about another run", signed(encodeVerdictBody({ ...body, run: "r2" })), "subject-mismatch"],
+    ["it is of another judge", signed(encodeVerdictBody({ ...body, judge: "recall" })), "subject-mismatch"],
+    ["it is no record", new Uint8Array([1, 2, 3]), "malformed"],
+  ])("is never acted upon if %s", (_, data, code) => {
+    expect(() => records.verdict(subject, data)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe("S21 reading verdicts", () => {
+  async function read(stream: readonly StoredRecord[], from?: string): Promise<VerdictEntry[]> {
+    const client: Pick<LogClient, "records" | "recordAt"> = {
+      records: async function* (_subjects, { after }) {
+        await Promise.resolve();
+        yield* stream.filter(({ sequence }) => sequence > after);
+      },
+      recordAt: (sequence) => Promise.resolve(stream.find((record) => record.sequence === sequence)),
+    };
+    const memory = await Memory.open(undefined, operator.publicKey, "f1", silentLogger);
+    const context = { client: client as LogClient, records, memory, logger: silentLogger };
+    const entries: VerdictEntry[] = [];
+    const options = from === undefined ? {} : { from };
+    for await (const entry of readVerdicts(context, { lane: 3, run: "r1" }, options)) entries.push(entry);
+    return entries;
+  }
+
+  const stream = [1, 2, 3, 4].map((ordinal) => ({
+    sequence: ordinal * 5,
+    subject,
+    data: signed(encodeVerdictBody({ ...body, ordinal })),
+  }));
+
+  it("goes on after any cursor, with each verdict once and in order", async () => {
+    const all = await read(stream);
+    expect(all.map(({ verdict }) => verdict.ordinal)).toEqual([1, 2, 3, 4]);
+    for (const [index, { cursor }] of all.entries()) {
+      const rest = await read(stream, cursor);
+      expect(rest.map(({ verdict }) => verdict.ordinal)).toEqual([1, 2, 3, 4].slice(index + 1));
+    }
+  });
+
+  it("passes over a record that no guard signed", async () => {
+    const forged = { sequence: 7, subject, data: signed(encodeVerdictBody(body), { signer: stranger }) };
+    const entries = await read([...stream, forged].sort((a, b) => a.sequence - b.sequence));
+    expect(entries.map(({ sequence }) => sequence)).toEqual([5, 10, 15, 20]);
+  });
+
+  it("does not go on in another history", async () => {
+    const [first] = await read(stream);
+    const cursor = first?.cursor ?? "";
+    const other = [{ sequence: 5, subject, data: signed(encodeVerdictBody({ ...body, action: "halt" })) }];
+    await expect(read(other, cursor)).rejects.toMatchObject({
+      code: "log-rolled-back",
+      details: { lane: 3, sequence: 5 },
+    });
+    await expect(read([], cursor)).rejects.toMatchObject({ code: "log-rolled-back" });
+  });
+
+  it.each(["", "5", "5.abc", `0.${"a".repeat(64)}`, `5.${"A".repeat(64)}`])("refuses the cursor %j", (text) => {
+    expect(() => parseCursor(text)).toThrow(expect.objectContaining({ code: "bad-argument" }));
+  });
+
+  it("reads the cursors that it writes", () => {
+    const cursor = { sequence: 9_007_199_254_740_991, hash: "0f".repeat(32) };
+    expect(parseCursor(formatCursor(cursor))).toEqual(cursor);
+  });
+});
