@@ -1,0 +1,77 @@
+import type { DisclosureFindingCode, FindingCode } from "@candor/contract";
+import type { Explanation } from "./explanation.js";
+
+/** Findings on intents, recall, termination and effects. */
+export const recallExplanations = {
+  "intent-stale": {
+    means:
+      "The intent's control number was used before, or the task is no longer in a state in which it means anything.",
+    todo: "Nothing was changed by it. Read the task's standing and issue the next intent, if it is still wanted.",
+  },
+  "intent-repeated": {
+    means: "The very same intent was stored twice.",
+    todo: "Nothing: the first one holds, the second changes nothing.",
+  },
+  "intent-skipped": {
+    means: "The intent's control number is higher than the next one: an intent before it is missing.",
+    todo: "Nothing was changed by it. Look the last accepted intent up and issue the next; a writer's state was wrong.",
+  },
+  "intent-expired": {
+    means: "The intent reached the log after the time until which it was meant to be valid.",
+    todo: "Issue it anew if it is still wanted; check the writer's clock and its connection.",
+  },
+  "intent-foreign": {
+    means:
+      "The intent comes from a fleet that does not own this run, or names a key that the operator did not certify.",
+    todo: "See who used that fleet's credentials. Nothing was changed by it.",
+  },
+  "intent-contradictory": {
+    means: "The intent contradicts itself or the sequence: wrong predecessor, epoch, standing or policy hash.",
+    todo: "Nothing was changed by it. The writer's state or version is wrong; reconnect it and issue the intent anew.",
+  },
+  "grace-excessive": {
+    means: "The recall asked for a longer window than policy and brief allow. The window was cut to the maximum.",
+    todo: "Ask for less, or raise the maximum in the policy of the next run. `about` is what was asked for, in ms.",
+  },
+  "acknowledgement-missing": {
+    means: "The agent did not acknowledge the recall in time. It may still be running.",
+    todo: "Do not assume that it stopped. Terminate it, then probe every effect that has no outcome.",
+  },
+  "acknowledgement-late": {
+    means: "The acknowledgement came, but after its deadline.",
+    todo: "Nothing at once. If it happens often, see why the agent hears recalls late.",
+  },
+  "manifest-mismatch": {
+    means:
+      "The in-flight manifest is absent, answers another recall, or differs from the effects that the log knows. `about` says how.",
+    todo: 'Do not rely on the manifest: probe every effect in "candor task show" that has no outcome.',
+  },
+  "no-side-effects-contradicted": {
+    means:
+      "The agent signed that it caused no side effects, and the log holds an effect that it dispatched. `about` is the key.",
+    todo: "Reconcile that effect at its target; do not skip reconciliation for this agent.",
+  },
+  "ghost-action": {
+    means:
+      "An effect was dispatched after the task was recalled, terminated or delegated anew, or after the manifest was taken, or ran without a dispatch. `about` is the key.",
+    todo: "Look the key up at the downstream service now and undo it if it happened; then find the process that made it and stop it.",
+  },
+  "effects-unknown": {
+    means: "The epoch is over and this effect has no outcome: it may or may not have happened. `about` is the key.",
+    todo: "Look the key up at its target before anything is repeated.",
+  },
+  "epoch-abandoned": {
+    means: "The agent went away before its report and the task was delegated anew. That is no concealment.",
+    todo: "Reconcile the effects that it left open, if any.",
+  },
+  "intent-key-reuse": {
+    means:
+      "One intent key was used twice with different arguments: one of the two may have been swallowed by the other.",
+    todo: "Compare both dispatches, and look the key up at its target.",
+  },
+  "effect-unfenced": {
+    means:
+      "The runtime promised to enforce minted keys and ran an effect under a key that the delegation does not name.",
+    todo: "Look the effect up at its target. Mint a key for it in the delegation, or run the agent in observe mode.",
+  },
+} as const satisfies Record<Exclude<FindingCode, DisclosureFindingCode>, Explanation>;
