@@ -1,5 +1,4 @@
 export { leafHash } from "./leaf.js";
-export type { StoredMessage } from "./leaf.js";
 export { decodePublicKey, decodeSeed, encodePublicKey, encodeSeed, isPublicKey } from "./key-text.js";
 export { verifyConsistency, verifyInclusion } from "./merkle/proof.js";
 export type { ConsistencyClaim, InclusionClaim } from "./merkle/proof.js";
@@ -24,3 +23,4 @@ export { openNote, parseNote, signNote } from "./note.js";
 export type { Note } from "./note.js";
 export { redact } from "./redact.js";
 export { createDataKey, seal, unseal } from "./seal.js";
+export { admit } from "./admit.js";
