@@ -2,7 +2,7 @@
 const only = (name, from, allowed) => ({
   name,
   severity: "error",
-  from: { path: `^${from}/src` },
+  from: { path: `^${from}/src`, pathNot: "\\.spec\\.ts$" },
   to: { path: "^(packages|services|test)/", pathNot: [`^${from}/`, ...allowed.map((p) => `^packages/${p}/`)] },
 });
 const noPackages = (name, from, pattern) => ({

@@ -9,7 +9,14 @@ export default defineConfig({
     reporters: ["default", "./test/kit/closing-line.ts"],
     maxWorkers: 2,
     projects: [
-      { ...source, test: { name: "unit", include: ["packages/*/src/**/*.spec.ts", "services/*/src/**/*.spec.ts"] } },
+      {
+        ...source,
+        test: {
+          name: "unit",
+          testTimeout: 60_000,
+          include: ["packages/*/src/**/*.spec.ts", "services/*/src/**/*.spec.ts"],
+        },
+      },
       { ...source, test: { name: "conformance", include: ["test/conformance/**/*.test.ts"] } },
       {
         ...source,
