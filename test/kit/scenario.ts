@@ -20,6 +20,7 @@ import {
   type EventKind,
   type Finality,
   type LogEntry,
+  type Mode,
   type Payload,
   type Policy,
   type QuarantineBody,
@@ -70,6 +71,31 @@ interface Placed {
   readonly signer?: Signer | undefined;
   /** Publishes it under another task than the body names. */
   readonly subjectTask?: string;
+}
+
+interface DelegateOptions {
+  readonly brief?: Partial<Brief>;
+  readonly intents?: readonly string[];
+  readonly actor?: string;
+  readonly key?: string;
+}
+
+interface StopOptions {
+  readonly graceMs?: number;
+  readonly bend?: { seq?: number; prev?: Uint8Array; epoch?: number; actor?: string; signer?: Signer | undefined };
+}
+
+interface AcceptOptions {
+  readonly scope?: Scope;
+  readonly mode?: Mode;
+  readonly actor?: string;
+}
+
+interface ErrorOptions {
+  readonly attempt?: number;
+  readonly reasons?: readonly number[];
+  readonly recovered?: boolean;
+  readonly finality?: Finality;
 }
 
 const lane = 0;
@@ -154,7 +180,7 @@ export class Scenario {
     task: string,
     kind: K,
     payload: Payload<K>,
-    bend: { seq?: number; prev?: Uint8Array; epoch?: number; actor?: string; signer?: Signer } = {},
+    bend: NonNullable<StopOptions["bend"]> = {},
   ): Output[] {
     const control = this.#controls.get(task) ?? { control: 0, hash: zeroHash, epoch: task === runTask ? 1 : 0 };
     const epoch = kind === "delegate" ? control.epoch + 1 : control.epoch;
@@ -182,7 +208,7 @@ export class Scenario {
 
   delegate(
     task = "t1",
-    { brief = {}, intents = [] as string[], actor = "agent", key = deployment.publicKey } = {},
+    { brief = {}, intents = [], actor = "agent", key = deployment.publicKey }: DelegateOptions = {},
   ): this {
     this.intent(task, "delegate", {
       standing: { epoch: this.epochOf(task) + 1, state: "delegated" },
@@ -194,7 +220,7 @@ export class Scenario {
     return this;
   }
 
-  stop(task: string, kind: "recall" | "terminate", { graceMs = 10_000, bend = {} } = {}): Output[] {
+  stop(task: string, kind: "recall" | "terminate", { graceMs = 10_000, bend = {} }: StopOptions = {}): Output[] {
     const epoch = this.epochOf(task);
     if (kind === "recall") {
       return this.intent(task, "recall", { standing: { epoch, state: "recalled" }, graceMs, reason: "test" }, bend);
@@ -222,7 +248,7 @@ export class Scenario {
     return author;
   }
 
-  accept(task = "t1", { scope = fullScope, mode = "enforce", actor = "agent" } = {}): this {
+  accept(task = "t1", { scope = fullScope, mode = "enforce", actor = "agent" }: AcceptOptions = {}): this {
     const author = this.author(task, actor);
     const taskKey = (author.signer as Signer).publicKey;
     const epoch = this.epochOf(task);
@@ -278,17 +304,17 @@ export class Scenario {
 
   error(
     task = "t1",
-    { attempt = 1, reasons = [] as number[], recovered = false, finality = "recoverable" } = {},
+    { attempt = 1, reasons = [], recovered = false, finality = "recoverable" }: ErrorOptions = {},
   ): number {
     return this.agent(task, "error", this.errorPayload({ attempt, reasons, recovered, finality }));
   }
 
   errorPayload({
     attempt = 1,
-    reasons = [] as number[],
+    reasons = [],
     recovered = false,
     finality = "recoverable",
-  } = {}): Payload<"error"> {
+  }: ErrorOptions = {}): Payload<"error"> {
     return {
       type: "transient",
       finality,
@@ -307,7 +333,7 @@ export class Scenario {
   dispatch(
     task = "t1",
     intent = "charge",
-    { digest = undefined as Uint8Array | undefined, epoch = this.epochOf(task) } = {},
+    { digest, epoch = this.epochOf(task) }: { digest?: Uint8Array; epoch?: number } = {},
   ): number {
     return this.agent(
       task,
