@@ -1,13 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createUser } from "@nats-io/nkeys";
 import { applyStreams, connectBus, type Bus, type BusOptions, type IdentityRole } from "@candor/bus";
-import { CandorError } from "@candor/contract";
+import { CandorError, silentLogger } from "@candor/contract";
 import {
+  defaultCacheDir,
   findServer,
   launchCluster,
   launchServer,
+  withDebianServer,
   writeAuthorization,
   type LaunchOptions,
   type ServerHandle,
@@ -91,6 +94,19 @@ let program: Promise<string> | undefined;
 export function serverProgram(): Promise<string> {
   program ??= findServer().then(({ path }) => path);
   return program;
+}
+
+/** Debian stable's own server, 2.9, fetched once into the cache of the checkout; undefined where there is no mirror. */
+export async function oldServerProgram(): Promise<string | undefined> {
+  const folder = join(defaultCacheDir(), "..", "nats-server-old");
+  const program = join(folder, "nats-server");
+  if (existsSync(program)) return program;
+  return withDebianServer("bookworm", silentLogger, async (fetched) => {
+    await mkdir(folder, { recursive: true });
+    await copyFile(fetched, `${program}.draft`);
+    await rename(`${program}.draft`, program);
+    return program;
+  });
 }
 
 /**

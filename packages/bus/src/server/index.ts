@@ -9,6 +9,7 @@ export { withDebianServer } from "./debian.js";
 export { launchServer } from "./launcher.js";
 export type { LaunchOptions, ServerHandle } from "./launcher.js";
 export { runningServer } from "./pid-file.js";
+export { reloadServer } from "./reload.js";
 export type { ClusterConfig, StoreLimits } from "./server-config.js";
 export { serverInfo } from "./server-info.js";
 export type { ServerInfo } from "./server-info.js";

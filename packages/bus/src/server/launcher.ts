@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { CandorError, silentLogger, type Logger } from "@candor/contract";
 import { findServer } from "./binary.js";
@@ -10,7 +10,8 @@ import { freePort, isPortFree } from "./free-port.js";
 import { pidFile, runningServer } from "./pid-file.js";
 import { serverConfigText, type ClusterConfig, type StoreLimits } from "./server-config.js";
 import { serverInfo } from "./server-info.js";
-import { essence, logEnd, logSince, serverFailure } from "./server-log.js";
+import { reloadServer } from "./reload.js";
+import { logEnd, logSince, serverFailure } from "./server-log.js";
 import { requireVersion } from "./version.js";
 import { watchOver } from "./watchdog.js";
 
@@ -68,9 +69,18 @@ interface Running {
   readonly hasEnded: () => boolean;
 }
 
+/** Like a recursive mkdir, which never returns where folders can't be made at all, as in /proc. */
+async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path) || path === dirname(path)) return;
+  await makeFolder(dirname(path));
+  await mkdir(path).catch((error: unknown) => {
+    if (!existsSync(path)) throw error;
+  });
+}
+
 async function prepareFolder(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    await makeFolder(dataDir);
     const probe = join(dataDir, `.candor-${randomBytes(6).toString("hex")}`);
     await writeFile(probe, "");
     await rm(probe);
@@ -225,28 +235,6 @@ export async function launchServer(options: LaunchOptions): Promise<ServerHandle
       await requireFree(host, boundPort);
       await start(boundPort);
     },
-    reload: async () => {
-      if (running === undefined || running.hasEnded()) {
-        throw new CandorError("server-failed", `The server on ${dataDir} does not run, so it can't reload.`);
-      }
-      await reloadAndWait(running, logFile);
-    },
+    reload: () => reloadServer(dataDir),
   };
-}
-
-async function reloadAndWait(running: Running, logFile: string, timeoutMs = 10_000): Promise<void> {
-  const logStart = await logEnd(logFile);
-  running.process.kill("SIGHUP");
-  const deadline = performance.now() + timeoutMs;
-  let log = "";
-  while (!running.hasEnded() && performance.now() < deadline) {
-    log = await logSince(logFile, logStart);
-    if (log.includes("Reloaded server configuration")) return;
-    if (log.includes("Failed to reload")) break;
-    await pause(4);
-  }
-  throw new CandorError(
-    "server-failed",
-    `nats-server refused its new configuration and goes on with the old one. It said: ${essence(log)}.`,
-  );
 }
