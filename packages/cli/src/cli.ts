@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { exitCodes, type ExitCode } from "@candor/contract";
 import { Command, CommanderError } from "commander";
+import { addAuth } from "./commands/auth.js";
 import { addExplain } from "./commands/explain.js";
 import { addSchema } from "./commands/schema.js";
 import { createContext, type Context } from "./context.js";
@@ -9,7 +10,7 @@ import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
-const commands = [addExplain, addSchema];
+const commands = [addAuth, addExplain, addSchema];
 
 /** Version of this package. */
 function version(): string {
