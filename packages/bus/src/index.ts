@@ -1,7 +1,18 @@
+export { isConnected } from "./connection-watch.js";
 export { connectBus } from "./connection.js";
 export type { Bus, BusOptions } from "./connection.js";
 export { apiRequest } from "./jetstream-api.js";
 export type { ApiAnswer } from "./jetstream-api.js";
+export { EventStream } from "./event-stream.js";
+export type { EventStreamOptions } from "./event-stream.js";
+export { LaneReader } from "./lane-reader.js";
+export type { LaneReaderOptions } from "./lane-reader.js";
+export type { Link } from "./link.js";
+export { readAt, readLast, readLastAfter, readNext, readStreamState } from "./look-up.js";
+export type { StreamState } from "./look-up.js";
+export { Publisher } from "./publisher.js";
+export type { PublishOutcome, PublishRequest } from "./publisher.js";
+export type { Expectation } from "./publish-attempt.js";
 export { readLive } from "./live.js";
 export type { LiveMessage } from "./live.js";
 export { applyStreams, checkStreams } from "./provisioning.js";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { NatsConnection } from "@nats-io/transport-node";
+import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { CandorError, type ErrorCode } from "@candor/contract";
 
 /** What the server answered instead of doing it. */
@@ -16,9 +16,28 @@ export type ApiAnswer =
 export const streamNotFound = 10059;
 
 /** The server's numbers for "not now": a cluster without leader, or one that has not yet found all its members. */
-const passing: ReadonlySet<number> = new Set([10008, 10009, 10005, 10023, 10074]);
+const passing: ReadonlySet<number> = new Set([10008, 10009, 10005, 10074]);
 
-const failures: Readonly<Record<number, ErrorCode>> = { 10047: "store-full", 10028: "store-full", 10023: "store-full" };
+const failures: Readonly<Record<number, ErrorCode>> = {
+  10047: "store-full",
+  10028: "store-full",
+  10023: "store-full",
+  [streamNotFound]: "not-provisioned",
+};
+
+/** The error for a request that can't succeed however often it is made; undefined if another attempt may help. */
+export function hopeless(cause: unknown, request: string): CandorError | undefined {
+  if (cause instanceof errors.ClosedConnectionError || cause instanceof errors.DrainingConnectionError) {
+    return new CandorError("connection-closed", `The connection is closed; connect again to request ${request}.`, {
+      cause,
+    });
+  }
+  if (cause instanceof errors.RequestError && cause.cause instanceof errors.PermissionViolationError) {
+    const message = `This identity may not request ${request}; check which credentials are in use.`;
+    return new CandorError("permission-denied", message, { cause });
+  }
+  return undefined;
+}
 
 function read(answer: Readonly<Record<string, unknown>>): ApiAnswer {
   const { error } = answer;
@@ -33,7 +52,7 @@ function read(answer: Readonly<Record<string, unknown>>): ApiAnswer {
  *
  * @param request subject with the API prefix
  * @param attemptMs how long one of the requests waits for its answer
- * @throws CandorError `server-unreachable` if no answer comes
+ * @throws CandorError `server-unreachable` if no answer comes, `permission-denied`, `connection-closed`
  */
 export async function apiRequest(
   nc: NatsConnection,
@@ -51,6 +70,8 @@ export async function apiRequest(
       if (answer.ok || !passing.has(answer.failure.errCode)) return answer;
       last = answer.failure.description;
     } catch (error) {
+      const failure = hopeless(error, request);
+      if (failure !== undefined) throw failure;
       last = error;
     }
     await pause(50);

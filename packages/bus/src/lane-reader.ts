@@ -1,0 +1,276 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { CandorError, isCandorError, silentLogger, type Logger, type StoredMessage } from "@candor/contract";
+import { isConnected, untilConnected, watchConnection } from "./connection-watch.js";
+import type { Link } from "./link.js";
+import { PullConsumer } from "./pull-consumer.js";
+
+export interface LaneReaderOptions {
+  readonly stream: string;
+  /** Subject filters, `candor.log.<lane>.>` for a lane; they must not overlap. The whole stream without one. */
+  readonly filter?: string | readonly string[];
+  /** First stream sequence wanted; 1 by default. */
+  readonly from?: number;
+  /**
+   * Gets the messages in order, each once. While a promise that it returns is pending, nothing more is handed over or
+   * asked for. Data and headers are views into what arrived: copy what is kept for long.
+   */
+  readonly onMessages: (batch: readonly StoredMessage[]) => void | Promise<void>;
+  /**
+   * Called with the sequence of the last message handed over (`from - 1` at first) before reading begins or begins
+   * anew: at the start, after an interruption, and when the consumer had to be made again. Says whether the log is
+   * still the one that was read.
+   * @throws CandorError `log-rolled-back`, `log-truncated` or `log-altered` to halt the reader
+   */
+  readonly checkBefore?: (position: number) => Promise<void>;
+  /** The reader has stopped for good and says why. */
+  readonly onHalt: (error: CandorError) => void;
+  /** Messages asked for and not yet handed over; 2,048 by default. */
+  readonly maxOutstanding?: number;
+  /** Heartbeats while nothing is stored; 1,000 by default. After two of silence the consumer is made anew. */
+  readonly heartbeatMs?: number;
+  readonly logger?: Logger;
+}
+
+const shortestPauseMs = 20;
+const longestPauseMs = 1_000;
+const final = ["log-rolled-back", "log-truncated", "log-altered", "permission-denied", "connection-closed"] as const;
+
+/**
+ * Reads what a filter lets through of a stream, in order, without a gap and without repeating, through restarts of the server and
+ * changes of leader. Where its consumer is lost, misses heartbeats or leaves something out, it makes another that
+ * begins after the last message it handed over.
+ */
+export class LaneReader {
+  readonly #link: Link;
+  readonly #options: LaneReaderOptions;
+  readonly #maxOutstanding: number;
+  readonly #logger: Logger;
+  readonly #stopWatching: () => void;
+  #consumer: PullConsumer | undefined;
+  /** Increases with each consumer, so that what a former one still says is not heard. */
+  #generation = 0;
+  #position: number;
+  #batch: StoredMessage[] = [];
+  #isScheduled = false;
+  #handling: Promise<void> | undefined;
+  #opening: Promise<void> | undefined;
+  #over = false;
+  #restarts = 0;
+  #waiters: { readonly resolve: () => void; readonly reject: (error: CandorError) => void }[] = [];
+
+  constructor(link: Link, options: LaneReaderOptions) {
+    this.#link = link;
+    this.#options = options;
+    this.#maxOutstanding = options.maxOutstanding ?? 2_048;
+    this.#logger = options.logger ?? silentLogger;
+    this.#position = (options.from ?? 1) - 1;
+    this.#stopWatching = watchConnection(link.nc, {
+      disconnected: () => {
+        this.#drop();
+      },
+      reconnected: () => {
+        this.#reopen("the connection was interrupted");
+      },
+      closed: () => {
+        this.#halt(new CandorError("connection-closed", "The connection was closed while the log was being read."));
+      },
+    });
+  }
+
+  /** Begins to read. */
+  start(): void {
+    if (!this.#over) this.#opening ??= this.#open();
+  }
+
+  /** Stream sequence of the last message handed over. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Messages that are stored and not yet handed over, as far as known. */
+  get pending(): number {
+    return (this.#consumer?.pending ?? 0) + this.#batch.length;
+  }
+
+  /** How often the consumer had to be made again. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /**
+   * Resolves once everything is handed over that was stored when it was last heard of.
+   * @throws CandorError why the reader halted
+   */
+  caughtUp(): Promise<void> {
+    if (this.#isCaughtUp()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      if (this.#over) this.#release(closedError());
+    });
+  }
+
+  /** Stops; resolves when the last batch is handled. */
+  async close(): Promise<void> {
+    this.#finish(closedError());
+    await this.#handling;
+  }
+
+  #isCaughtUp(): boolean {
+    return this.#consumer?.pending === 0 && this.#batch.length === 0 && this.#handling === undefined;
+  }
+
+  async #open(): Promise<void> {
+    for (let waitMs = shortestPauseMs; ; waitMs = Math.min(waitMs * 2, longestPauseMs)) {
+      await this.#handling;
+      await untilConnected(this.#link.nc, longestPauseMs);
+      try {
+        if (isConnected(this.#link.nc)) await this.#tryOpen();
+      } catch (error) {
+        if (isCandorError(error, ...final) || !isCandorError(error)) this.#halt(asCandorError(error));
+        else this.#logger.warn({ code: error.code, filter: this.#options.filter }, `can't read yet: ${error.message}`);
+      }
+      if (this.#isSettled()) break;
+      await pause(waitMs);
+    }
+    this.#opening = undefined;
+  }
+
+  #isSettled(): boolean {
+    return this.#over || this.#consumer !== undefined;
+  }
+
+  /** Makes a consumer, unless an interruption overtakes it. */
+  async #tryOpen(): Promise<void> {
+    const { stream, filter = [], checkBefore, heartbeatMs = 1_000 } = this.#options;
+    const filters = typeof filter === "string" ? [filter] : filter;
+    const generation = this.#generation;
+    await checkBefore?.(this.#position);
+    if (generation !== this.#generation) return;
+    const isCurrent = (): boolean => generation === this.#generation && !this.#over;
+    const consumer = await PullConsumer.open(
+      this.#link,
+      { stream, filters, heartbeatMs, startSeq: this.#position + 1 },
+      {
+        message: (message) => {
+          if (isCurrent()) this.#collect(message);
+        },
+        shortfall: () => {
+          if (isCurrent()) this.#refill();
+        },
+        fault: (reason) => {
+          if (isCurrent()) this.#reopen(reason);
+        },
+      },
+    );
+    if (!isCurrent()) {
+      consumer.close();
+      return;
+    }
+    this.#consumer = consumer;
+    this.#refill();
+    this.#wake();
+  }
+
+  #reopen(reason: string): void {
+    if (this.#over) return;
+    this.#restarts += 1;
+    this.#logger.warn({ filter: this.#options.filter, position: this.#position }, `reading begins anew: ${reason}`);
+    this.#drop();
+    this.#opening ??= this.#open();
+  }
+
+  /** Lets go of the consumer and of what it brought that was not handed over. */
+  #drop(): void {
+    this.#generation += 1;
+    this.#batch = [];
+    this.#consumer?.close();
+    this.#consumer = undefined;
+  }
+
+  #collect(message: StoredMessage): void {
+    this.#batch.push(message);
+    if (this.#isScheduled || this.#handling !== undefined) return;
+    this.#isScheduled = true;
+    // After this the client has read all that arrived in one piece.
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#handOver();
+    });
+  }
+
+  #handOver(): void {
+    if (this.#over || this.#handling !== undefined || this.#batch.length === 0) return;
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#position = (batch.at(-1) as StoredMessage).seq;
+    try {
+      const handling = this.#options.onMessages(batch);
+      if (handling !== undefined) {
+        this.#await(handling);
+        return;
+      }
+    } catch (error) {
+      this.#halt(asCandorError(error));
+      return;
+    }
+    this.#refill();
+    this.#wake();
+  }
+
+  #await(handling: Promise<void>): void {
+    this.#handling = handling.then(
+      () => {
+        this.#handling = undefined;
+        this.#handOver();
+        this.#refill();
+        this.#wake();
+      },
+      (error: unknown) => {
+        this.#handling = undefined;
+        this.#halt(asCandorError(error));
+      },
+    );
+  }
+
+  #refill(): void {
+    if (this.#consumer === undefined || this.#handling !== undefined) return;
+    const { outstanding } = this.#consumer;
+    const room = this.#maxOutstanding - outstanding - this.#batch.length;
+    if (outstanding <= this.#maxOutstanding / 2) this.#consumer.pull(room);
+  }
+
+  #wake(): void {
+    if (this.#waiters.length === 0 || !this.#isCaughtUp()) return;
+    for (const { resolve } of this.#waiters.splice(0)) resolve();
+  }
+
+  #release(error: CandorError): void {
+    for (const { reject } of this.#waiters.splice(0)) reject(error);
+  }
+
+  #halt(error: CandorError): void {
+    if (this.#over) return;
+    this.#finish(error);
+    this.#options.onHalt(error);
+  }
+
+  #finish(error: CandorError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopWatching();
+    this.#drop();
+    this.#release(error);
+  }
+}
+
+function closedError(): CandorError {
+  return new CandorError("connection-closed", "The reader was closed.");
+}
+
+function asCandorError(error: unknown): CandorError {
+  if (isCandorError(error)) return error;
+  const what = error instanceof Error ? error.message : String(error);
+  return new CandorError("defect", `Handling a message failed: ${what}. This is a defect; please report it.`, {
+    cause: error,
+  });
+}
