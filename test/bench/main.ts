@@ -1,0 +1,47 @@
+import { parseArgs } from "node:util";
+import { benchGuard } from "./guard-bench.js";
+import { benchLatency } from "./latency-bench.js";
+import { benchMemory } from "./memory-bench.js";
+import type { Mix } from "./workload.js";
+
+const usage = `Usage: pnpm -s bench <guard|latency|memory> [--mix long|short]
+
+guard    how fast the guard folds a prefilled log, beside the bare client, in two mixes; then memory an open task
+latency  from a report published to its verdict received, beside the same round trip with no logic
+memory   memory an open and a closed task
+
+One JSON line a measurement on standard output, progress on standard error.
+`;
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function print(figures: object): void {
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+}
+
+async function benchGuardAll(mix: string | undefined): Promise<void> {
+  const wanted: readonly Mix[] = mix === "long" || mix === "short" ? [mix] : ["long", "short"];
+  for (const one of wanted) print(await benchGuard(one, say));
+  if (mix === undefined) print(benchMemory(say));
+}
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { mix: { type: "string" } } });
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  guard: () => benchGuardAll(values.mix),
+  latency: async () => {
+    print(await benchLatency(say));
+  },
+  memory: () => {
+    print(benchMemory(say));
+    return Promise.resolve();
+  },
+};
+const bench = benches[positionals[0] ?? ""];
+if (bench === undefined) {
+  process.stderr.write(usage);
+  process.exit(2);
+}
+await bench();
+process.exit(0);
