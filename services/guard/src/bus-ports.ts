@@ -1,0 +1,70 @@
+import { isCandorError, streams, type Logger } from "@candor/contract";
+import { LaneReader, Publisher, type Link } from "@candor/bus";
+import { openCheckpointStore } from "./checkpoint-store.js";
+import type { GuardIdentity } from "./guard-identity.js";
+import type { LanePorts, LaneSource, SourceEvents } from "./lane-ports.js";
+import { readLogState, requirePlace } from "./log-place.js";
+import { openRecordSink } from "./record-sink.js";
+import { readHistory } from "./run-history.js";
+import { timerEvent } from "./timer-event.js";
+
+export interface BusPortsOptions {
+  readonly link: Link;
+  readonly identity: GuardIdentity;
+  readonly logger: Logger;
+  readonly standbyMs: number;
+}
+
+/** What the lanes of a guard need of the server, over one connection. */
+export interface BusPorts {
+  readonly lane: (lane: number) => LanePorts;
+  readonly close: () => void;
+}
+
+async function openSource(link: Link, lane: number, logger: Logger, events: SourceEvents): Promise<LaneSource> {
+  const reader: LaneReader = new LaneReader(link, {
+    stream: streams.log,
+    filter: `candor.log.${lane}.>`,
+    logger,
+    checkBefore: async () => {
+      const { lastSeq, serverMs } = await readLogState(link);
+      events.onServerTime(serverMs);
+      const place = events.knownPlace();
+      if (place !== undefined) await requirePlace(link, lane, place, lastSeq);
+    },
+    onMessages: (batch) => events.onMessages(batch, reader.pending),
+    onHalt: events.onFault,
+  });
+  reader.start();
+  reader.caughtUp().then(events.onCaughtUp, () => undefined);
+  return Promise.resolve({
+    get pending() {
+      return reader.pending;
+    },
+    close: () => reader.close(),
+  });
+}
+
+export function openLanePorts({ link, identity, logger }: BusPortsOptions): BusPorts {
+  const publisher = new Publisher(link, logger);
+  const aborter = new AbortController();
+  return {
+    lane: (lane) => ({
+      openSource: (events) => openSource(link, lane, logger, events),
+      openSink: (events) => openRecordSink(link, publisher, identity, events),
+      checkpoints: openCheckpointStore({ link, publisher, identity }, lane),
+      readHistory: (need, belowSeq) => readHistory({ link, lane, signal: aborter.signal, logger }, need, belowSeq),
+      publishTimer: (request, atMs) => {
+        publisher.publish(timerEvent(request, atMs)).catch((error: unknown) => {
+          // It goes out again as long as the log does not show it.
+          const code = isCandorError(error) ? error.code : "defect";
+          logger.warn({ lane, code, timer: request.timer }, "a timer could not be stored yet");
+        });
+      },
+    }),
+    close: () => {
+      aborter.abort();
+      publisher.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { CandorError, LogEntry, StoredMessage } from "@candor/contract";
+import type { HistoryNeed, Output, TimerRequest } from "@candor/guards";
+import type { CheckpointStore } from "./checkpointer.js";
+import type { LaneMetrics } from "./lane-metrics.js";
+import type { LogPlace } from "./log-place.js";
+
+/** What a guard publishes about a message: a verdict, or that it was refused. */
+export type GuardOutput = Extract<Output, { type: "verdict" | "quarantine" }>;
+
+/** Stores records by compare-and-set, each once whatever happens, in order on each subject. */
+export interface RecordSink {
+  /** Takes a record; it is stored or adopted some time later. */
+  readonly put: (output: GuardOutput) => void;
+  /** So many records are under way that no more should come until `onRoom`. */
+  readonly isFull: boolean;
+  /** Another guard stores this lane's records at present. */
+  readonly isStandby: boolean;
+  /** Resolves once every record put so far is stored or adopted. */
+  readonly settled: () => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface SinkEvents {
+  readonly onRoom: () => void;
+  /** Another guard stored something else on a subject; nothing more is published there. */
+  readonly onDivergence: (subject: string, error: CandorError) => void;
+  readonly onFault: (error: unknown) => void;
+  readonly metrics: LaneMetrics;
+}
+
+/** Reads one lane from its first message on, in order, without a gap. */
+export interface LaneSource {
+  /** Messages that are stored and not delivered yet. */
+  readonly pending: number;
+  readonly close: () => Promise<void>;
+}
+
+export interface SourceEvents {
+  /** The message that must be in the log still, before it is read at start, reconnect and re-open. */
+  readonly knownPlace: () => LogPlace | undefined;
+  /** The server's time in ms, received just now. */
+  readonly onServerTime: (timeMs: number) => void;
+  /**
+   * @param pending messages of the lane that are not delivered yet
+   * @returns a promise to await before more are delivered
+   */
+  readonly onMessages: (batch: readonly StoredMessage[], pending: number) => Promise<void> | undefined;
+  /** Everything that was stored is delivered. */
+  readonly onCaughtUp: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What a lane needs of the world. */
+export interface LanePorts {
+  readonly openSource: (events: SourceEvents) => Promise<LaneSource>;
+  readonly openSink: (events: SinkEvents) => RecordSink;
+  readonly checkpoints: CheckpointStore;
+  /** The entries of a run itself and of one of its tasks below a sequence, in log order; tries until it can. */
+  readonly readHistory: (need: HistoryNeed, belowSeq: number) => Promise<readonly LogEntry[]>;
+  readonly publishTimer: (request: TimerRequest, atMs: number) => void;
+}

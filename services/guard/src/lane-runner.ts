@@ -1,0 +1,303 @@
+import { CandorError, equalBytes, foldVersion, hex, type Logger } from "@candor/contract";
+import { LaneFold, type Output, type TimerRequest } from "@candor/guards";
+import type { Checkpoint } from "@candor/ledger";
+import { Checkpointer, type StoredCheckpoint } from "./checkpointer.js";
+import type { QueuedEntry } from "./entry-queue.js";
+import { initialMetrics, type LaneMetrics } from "./lane-metrics.js";
+import { LanePipeline } from "./lane-pipeline.js";
+import type { LanePorts, LaneSource, RecordSink } from "./lane-ports.js";
+import { LaneTimers } from "./lane-timers.js";
+import { LaneTree } from "./lane-tree.js";
+import type { LaneState, LaneView, StateQuery } from "./lane-view.js";
+import { LogClock } from "./log-clock.js";
+import { logFault, type LogPlace } from "./log-place.js";
+import { SignatureAhead } from "./signature-ahead.js";
+
+export interface LaneRunnerOptions {
+  readonly lane: number;
+  /** Name of the guard, for people. */
+  readonly guard: string;
+  /** Public key of the operator. */
+  readonly operator: string;
+  readonly ports: LanePorts;
+  readonly logger: Logger;
+  /** A checkpoint is taken every so many events. */
+  readonly everyEvents: number;
+  /** A checkpoint is taken after this long without an event. */
+  readonly quietMs: number;
+  /** How long a guard that is not leading waits for the leader to publish a timer. */
+  readonly standbyMs: number;
+}
+
+/** One lane of a guard: reads, folds, publishes, and stops for good when the log is not the one it was. */
+export class LaneRunner {
+  readonly lane: number;
+  readonly metrics: LaneMetrics = initialMetrics();
+  /** Resolves when the lane has halted. */
+  readonly ended: Promise<CandorError>;
+  readonly #options: LaneRunnerOptions;
+  readonly #fold: LaneFold;
+  readonly #ahead: SignatureAhead;
+  readonly #tree = new LaneTree();
+  readonly #clock = new LogClock();
+  readonly #pipeline: LanePipeline;
+  readonly #timers: LaneTimers;
+  readonly #sink: RecordSink;
+  readonly #checkpointer: Checkpointer;
+  readonly #diverged = new Set<string>();
+  #source: LaneSource | undefined;
+  #state: LaneState = "checking";
+  #halted: CandorError | undefined;
+  #end: (error: CandorError) => void = () => undefined;
+  /** The checkpoint up to which the lane is folded silently. */
+  #from: StoredCheckpoint | undefined;
+  #position: LogPlace | undefined;
+  /** All that was stored when the lane was opened has been delivered. */
+  #caughtUp = false;
+  #timersRun = false;
+
+  constructor(options: LaneRunnerOptions) {
+    const { lane, operator, ports, logger, everyEvents, quietMs, standbyMs } = options;
+    this.lane = lane;
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#fold = new LaneFold(lane, { operator });
+    this.#ahead = new SignatureAhead(operator);
+    this.#sink = ports.openSink({
+      onRoom: () => {
+        this.#pipeline.run();
+      },
+      onDivergence: (subject, error) => {
+        this.#onDivergence(subject, error);
+      },
+      onFault: this.#halt,
+      metrics: this.metrics,
+    });
+    this.#pipeline = new LanePipeline({
+      lane,
+      fold: this.#fold,
+      ahead: this.#ahead,
+      readHistory: ports.readHistory,
+      isBlocked: () => this.#sink.isFull,
+      onFolded: this.#onFolded,
+      onFault: this.#halt,
+    });
+    this.#timers = new LaneTimers({
+      clock: this.#clock,
+      fire: (request) => {
+        this.#fire(request);
+      },
+      delayMs: () => (this.#sink.isStandby ? standbyMs : 0),
+    });
+    this.#checkpointer = new Checkpointer({
+      lane,
+      store: ports.checkpoints,
+      tree: this.#tree,
+      snapshot: () => this.#snapshot(),
+      settled: () => this.#sink.settled(),
+      onFault: this.#halt,
+      metrics: this.metrics,
+      logger,
+      everyEvents,
+      quietMs,
+    });
+  }
+
+  get halted(): CandorError | undefined {
+    return this.#halted;
+  }
+
+  /** Checks the log against the last checkpoint and begins to read. A fault halts the lane; it is not thrown. */
+  async start(): Promise<void> {
+    const { ports, lane, logger } = this.#options;
+    try {
+      this.#from = await ports.checkpoints.latest();
+      const pinned = this.#from?.checkpoint;
+      if (pinned !== undefined) requireKnownFold(lane, pinned);
+      this.#checkpointer.start(this.#from);
+      this.#state = pinned === undefined ? "live" : "replaying";
+      this.#source = await ports.openSource({
+        knownPlace: () => this.#knownPlace(),
+        onServerTime: (timeMs) => {
+          this.#clock.observe(timeMs);
+        },
+        onMessages: (batch, pending) => {
+          const last = batch.at(-1);
+          if (last !== undefined) this.#clock.observe(last.timeMs);
+          return this.#pipeline.deliver(batch, pending === 0);
+        },
+        onCaughtUp: () => {
+          this.#caughtUp = true;
+          this.#startTimers();
+        },
+        onFault: this.#halt,
+      });
+      logger.info({ lane, from: pinned?.position ?? 0 }, "lane is read");
+    } catch (error) {
+      this.#halt(error);
+    }
+  }
+
+  /** Stores what is decided, takes a last checkpoint, and ends. */
+  async stop(): Promise<void> {
+    if (this.#state === "halted" || this.#state === "stopped") return;
+    const wasLive = this.#state === "live";
+    this.#state = "stopped";
+    this.#pipeline.stop();
+    this.#timers.stop();
+    await this.#source?.close();
+    await this.#sink.settled();
+    if (wasLive) await this.#checkpointer.stop();
+    this.#checkpointer.abandon();
+    this.#sink.close();
+  }
+
+  view({ run, task }: StateQuery = {}): LaneView {
+    const tasks = run === undefined ? undefined : this.#fold.openTasksOf(run);
+    const view = run === undefined || task === undefined ? undefined : this.#fold.taskView(run, task);
+    this.metrics.verifiedInline = this.#ahead.missed;
+    this.metrics.revivals = this.#pipeline.revivals;
+    return {
+      lane: this.lane,
+      guard: this.#options.guard,
+      state: this.#state,
+      position: this.#position?.seq ?? 0,
+      timeMs: this.#position?.timeMs ?? 0,
+      size: this.#tree.size,
+      root: hex(this.#tree.root()),
+      lag: (this.#source?.pending ?? 0) + this.#pipeline.waiting,
+      openTasks: this.#fold.openTasks,
+      timers: this.#timers.armed,
+      diverged: [...this.#diverged],
+      metrics: { ...this.metrics },
+      ...(this.#halted === undefined ? {} : { halted: { code: this.#halted.code, message: this.#halted.message } }),
+      ...(tasks === undefined ? {} : { tasks }),
+      ...(view === undefined ? {} : { task: view }),
+    };
+  }
+
+  /** The latest message that the log must still hold: what was read, else what the checkpoint pins. */
+  #knownPlace(): LogPlace | undefined {
+    const pinned = this.#from?.checkpoint;
+    const read = this.#pipeline.lastRead;
+    if (pinned === undefined) return read;
+    return read !== undefined && read.seq > pinned.position ? read : { seq: pinned.position, ...pinned };
+  }
+
+  readonly #onFolded = (item: QueuedEntry, outputs: readonly Output[]): void => {
+    const { entry, leaf } = item;
+    this.#tree.append(leaf);
+    this.#position = { seq: entry.seq, timeMs: entry.timeMs, leaf };
+    if (this.#state === "replaying") {
+      this.metrics.replayed += 1;
+      this.#compareWithCheckpoint(entry.seq);
+      return;
+    }
+    this.metrics.events += 1;
+    for (const output of outputs) this.#put(output, entry.timeMs);
+    this.#checkpointer.folded();
+  };
+
+  #put(output: Output, entryTimeMs: number): void {
+    switch (output.type) {
+      case "timer":
+        // Armed again by a timer event that came too early: the estimate of the log's time was ahead.
+        if (entryTimeMs < output.deadlineMs && this.#clock.nowMs > output.deadlineMs) this.#clock.correct(entryTimeMs);
+        this.#timers.arm(output);
+        return;
+      case "timer-cancelled":
+        this.#timers.cancel(output);
+        return;
+      case "verdict":
+      case "quarantine":
+        this.#sink.put(output);
+    }
+  }
+
+  /** At the checkpoint's position everything must be as it pins it; before it nothing is published, after it all is. */
+  #compareWithCheckpoint(seq: number): void {
+    const pinned = this.#from?.checkpoint;
+    if (pinned === undefined || seq < pinned.position) return;
+    const { lane, logger } = this.#options;
+    const { size } = this.#tree;
+    if (seq > pinned.position || size < pinned.size) {
+      const what = `the checkpoint counts ${pinned.size} messages up to here and ${size} are left.`;
+      this.#halt(logFault("log-truncated", lane, pinned.position, what));
+    } else if (size > pinned.size) {
+      const what = `the checkpoint counts ${pinned.size} messages up to here and there are ${size}.`;
+      this.#halt(logFault("log-altered", lane, pinned.position, what));
+    } else if (!equalBytes(this.#tree.root(), pinned.root)) {
+      const what = `a message at or before it was changed: its Merkle root is not the checkpoint's.`;
+      this.#halt(logFault("log-altered", lane, pinned.position, what));
+    } else {
+      this.#state = "live";
+      logger.info({ lane, position: seq, size }, "the log is as the checkpoint pins it");
+      this.#startTimers();
+    }
+  }
+
+  /** Not before the lane is caught up: most old deadlines are dealt with later in the log. */
+  #startTimers(): void {
+    if (this.#state !== "live" || !this.#caughtUp || this.#timersRun) return;
+    this.#timersRun = true;
+    this.#timers.start(this.#fold.pendingTimers());
+  }
+
+  #fire(request: TimerRequest): void {
+    this.metrics.timersFired += 1;
+    this.#options.ports.publishTimer(request, this.#clock.nowMs);
+  }
+
+  #snapshot(): Checkpoint | undefined {
+    const position = this.#position;
+    if (position === undefined) return undefined;
+    return {
+      lane: this.lane,
+      size: this.#tree.size,
+      root: this.#tree.root(),
+      position: position.seq,
+      timeMs: position.timeMs,
+      leaf: position.leaf,
+      fold: foldVersion,
+      policies: this.#fold.policyHashes().map((text) => Uint8Array.from(Buffer.from(text, "hex"))),
+    };
+  }
+
+  #onDivergence(subject: string, error: CandorError): void {
+    this.#diverged.add(subject);
+    this.metrics.divergences += 1;
+    this.#options.logger.error({ lane: this.lane, subject, code: error.code }, error.message);
+  }
+
+  readonly #halt = (error: unknown): void => {
+    if (this.#halted !== undefined || this.#state === "stopped") return;
+    const cause =
+      error instanceof CandorError
+        ? error
+        : new CandorError("defect", `Lane ${this.lane} stopped: the guard itself failed. Report this.`, {
+            cause: error,
+          });
+    this.#halted = cause;
+    this.#state = "halted";
+    this.#pipeline.stop();
+    this.#timers.stop();
+    this.#checkpointer.abandon();
+    this.#sink.close();
+    void this.#source?.close();
+    const { logger, lane } = this.#options;
+    logger.error({ lane, code: cause.code, ...cause.details, err: cause.cause }, `lane halted: ${cause.message}`);
+    this.#end(cause);
+  };
+}
+
+/** A newer fold decides otherwise, so an older guard must not go on where it left off. */
+function requireKnownFold(lane: number, { fold, position }: Checkpoint): void {
+  if (fold <= foldVersion) return;
+  throw new CandorError(
+    "unknown-version",
+    `Lane ${lane}, sequence ${position}: the checkpoint is of fold version ${fold} and this guard knows ${foldVersion}: update it.`,
+    { details: { lane, seq: position } },
+  );
+}

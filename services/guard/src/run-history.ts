@@ -1,0 +1,63 @@
+import { isCandorError, runTask, streams, type LogEntry, type Logger, type StoredMessage } from "@candor/contract";
+import { LaneReader, type Link } from "@candor/bus";
+import type { HistoryNeed } from "@candor/guards";
+import { admit } from "@candor/ledger";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Messages under one filter below a sequence. */
+async function readBelow(link: Link, filter: string, belowSeq: number, signal: AbortSignal): Promise<StoredMessage[]> {
+  const found: StoredMessage[] = [];
+  return new Promise((resolve, reject) => {
+    const reader = new LaneReader(link, {
+      stream: streams.log,
+      filter,
+      maxOutstanding: 256,
+      onMessages: (batch) => {
+        const below = batch.filter(({ seq }) => seq < belowSeq);
+        // Copies: a view would hold the whole piece that the message arrived in.
+        for (const message of below) found.push({ ...message, data: message.data.slice() });
+        if (below.length < batch.length) finish();
+      },
+      onHalt: reject,
+    });
+    const finish = (): void => {
+      void reader.close();
+      resolve(found);
+    };
+    signal.addEventListener("abort", finish, { once: true });
+    reader.start();
+    reader.caughtUp().then(finish, () => undefined);
+  });
+}
+
+export interface HistoryReaderOptions {
+  readonly link: Link;
+  readonly lane: number;
+  /** Ends a read for good. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+/**
+ * Reads the entries of a run itself and of one of its tasks below a sequence, in log order. It tries until the server
+ * answers, since the lane can't go on without them.
+ */
+export async function readHistory(
+  { link, lane, signal, logger }: HistoryReaderOptions,
+  { run, task }: HistoryNeed,
+  belowSeq: number,
+): Promise<readonly LogEntry[]> {
+  for (;;) {
+    try {
+      const parts = [...new Set([runTask, task])].map((part) =>
+        readBelow(link, `candor.log.${lane}.${run}.${part}.>`, belowSeq, signal),
+      );
+      const messages = (await Promise.all(parts)).flat();
+      return messages.sort((a, b) => a.seq - b.seq).map(admit);
+    } catch (error) {
+      if (signal.aborted || !isCandorError(error, "server-unreachable", "server-failed")) throw error;
+      logger.warn({ lane, run, task, code: error.code }, `a closed task can't be read again yet: ${error.message}`);
+      await pause(500, undefined, { signal });
+    }
+  }
+}
