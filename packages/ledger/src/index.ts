@@ -24,3 +24,7 @@ export type { Note } from "./note.js";
 export { redact } from "./redact.js";
 export { createDataKey, seal, unseal } from "./seal.js";
 export { admit } from "./admit.js";
+export type { ChainFinding } from "./log-check/chain-check.js";
+export type { LogFinding } from "./log-check/lane-check.js";
+export { checkLog, createLogCheck } from "./log-check/log-check.js";
+export type { LogCheck, LogCheckOptions, LogReport } from "./log-check/log-check.js";
