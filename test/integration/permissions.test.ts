@@ -78,7 +78,7 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
     for (const stream of [streams.log, streams.verdicts]) {
       await operator.jsm.consumers.add(stream, { durable_name: "known", ack_policy: "none" });
     }
-    guard.nc.subscribe("candor.guard.state.*", { callback: (_, message) => message.respond("state") });
+    guard.nc.subscribe("candor.guard.state.*", { callback: (_, message) => void message.respond("state") });
     const { nc } = await server.connect("orchestrator", "f2");
     nc.subscribe("candor.live.>", {
       callback: (_, message) => {
@@ -227,7 +227,7 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
     const { nc } = await server.connect("agent", "a2");
     const target = "candor.live.vd.1.aimed.t.disclosure";
     const received: (string | undefined)[] = [];
-    nc.subscribe(target, { callback: (_, message) => received.push(readLive(message)?.subject) });
+    nc.subscribe(target, { callback: (_, message) => void received.push(readLive(message)?.subject) });
     await nc.flush();
     const config = { name: "aimed", deliver_subject: target, ack_policy: "none", deliver_policy: "last" };
     const body = JSON.stringify({ stream_name: streams.log, config });
@@ -241,7 +241,7 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
     const { nc } = await server.connect("agent", "a2");
     const received: unknown[] = [];
     nc.subscribe("candor.live.log.*.forged.*.orch.*.intent", {
-      callback: (_, message) => received.push(readLive(message)),
+      callback: (_, message) => void received.push(readLive(message)),
     });
     await nc.flush();
     const forged = headers();
@@ -249,7 +249,10 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
     forged.set("Nats-Subject", "candor.vd.1.forged.t.disclosure");
     forged.set("Nats-Sequence", "7");
     const { nc: orchestrator } = as("orchestrator");
-    const answer = await orchestrator.request("candor.in.orch.f1.forged.t.intent", "intent", { headers: forged });
+    const answer = await orchestrator.request("candor.in.orch.f1.forged.t.intent", "intent", {
+      headers: forged,
+      timeout: 2_000,
+    });
     const { seq } = answer.json<{ seq: number }>();
     const subject = `candor.log.${laneOf("forged", lanes)}.forged.t.orch.f1.intent`;
     await expect.poll(() => received).toMatchObject([{ stream: streams.log, subject, sequence: seq }]);
