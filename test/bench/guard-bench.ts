@@ -1,4 +1,4 @@
-import { applyStreams, readLast, readStreamState, type Bus } from "@candor/bus";
+import { applyStreams, readStreamState, type Bus } from "@candor/bus";
 import { CandorError, laneOf, stateSubject, streams, utf8 } from "@candor/contract";
 import { createSeed, createSigner, verifySignature } from "@candor/ledger";
 import { setTimeout as pause } from "node:timers/promises";
@@ -44,7 +44,7 @@ export function verifyMicros(): number {
 
 interface LaneState {
   readonly position: number;
-  readonly lag: number;
+  readonly underWay: number;
   readonly state: string;
 }
 
@@ -76,18 +76,11 @@ async function runGuard(world: World, operator: Bus, lane: number, events: numbe
   const pid = guard.child.pid ?? 0;
   const before = processUse(pid);
   const started = performance.now();
-  let stored = -1;
   for (;;) {
     const state = await laneState(operator, lane);
     if (state?.state === "halted") throw new CandorError("defect", `The guard halted: ${guard.log().slice(-500)}`);
-    if (state?.position === lastSeq) {
-      // A checkpoint is taken only once all verdicts up to it are stored.
-      const checkpoint = await readLast(operator, streams.verdicts, `candor.checkpoint.${lane}`);
-      const text = checkpoint === undefined ? "" : Buffer.from(checkpoint.data).toString("utf8");
-      if (text.includes(`position ${lastSeq}\n`)) break;
-      const { messages } = await readStreamState(operator, streams.verdicts);
-      if (messages !== stored) stored = messages;
-    }
+    // Not until the last checkpoint, which waits for a second of quiet.
+    if (state?.position === lastSeq && state.underWay === 0) break;
     await pause(5);
   }
   const elapsedMs = performance.now() - started;

@@ -13,6 +13,8 @@ export interface RecordSink {
   readonly put: (output: GuardOutput) => void;
   /** So many records are under way that no more should come until `onRoom`. */
   readonly isFull: boolean;
+  /** Records that are put and not yet stored or adopted. */
+  readonly underWay: number;
   /** Another guard stores this lane's records at present. */
   readonly isStandby: boolean;
   /** Resolves once every record put so far is stored or adopted. */

@@ -168,6 +168,7 @@ export class LaneRunner {
       size: this.#tree.size,
       root: hex(this.#tree.root()),
       lag: (this.#source?.pending ?? 0) + this.#pipeline.waiting,
+      underWay: this.#sink.underWay,
       openTasks: this.#fold.openTasks,
       timers: this.#timers.armed,
       diverged: [...this.#diverged],

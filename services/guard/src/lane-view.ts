@@ -17,6 +17,8 @@ export interface LaneView {
   readonly root: string;
   /** Messages of the lane that are stored and not folded yet. */
   readonly lag: number;
+  /** Verdicts and quarantine records decided on and not yet known to be stored. */
+  readonly underWay: number;
   readonly openTasks: number;
   readonly timers: number;
   readonly halted?: { readonly code: ErrorCode; readonly message: string };

@@ -60,6 +60,9 @@ export function openRecordSink(
     get isFull() {
       return open >= most;
     },
+    get underWay() {
+      return open;
+    },
     isStandby: false,
     settled: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
     close: () => {
