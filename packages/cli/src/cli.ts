@@ -4,13 +4,14 @@ import { Command, CommanderError } from "commander";
 import { addAuth } from "./commands/auth.js";
 import { addExplain } from "./commands/explain.js";
 import { addSchema } from "./commands/schema.js";
+import { addUp } from "./commands/up.js";
 import { createContext, type Context } from "./context.js";
 import { toFailure } from "./failure.js";
 import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
-const commands = [addAuth, addExplain, addSchema];
+const commands = [addUp, addAuth, addExplain, addSchema];
 
 /** Version of this package. */
 function version(): string {

@@ -31,3 +31,14 @@ export function watchInterruption(): Interruption {
     },
   };
 }
+
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else
+      signal.addEventListener("abort", () => {
+        resolve(undefined);
+      });
+  });
+}

@@ -120,9 +120,13 @@ export async function ensureIdentities(
   dir: string,
   identities: readonly IdentityName[],
 ): Promise<readonly IdentityName[]> {
-  const missing = identities.filter((identity) => !hasRecord(dir, identity));
-  for (const identity of missing) await addIdentity(dir, identity);
-  return missing;
+  const added: IdentityName[] = [];
+  for (const identity of identities) {
+    if (hasRecord(dir, identity)) continue;
+    await addIdentity(dir, identity);
+    added.push(identity);
+  }
+  return added;
 }
 
 export interface ListedIdentity extends IdentityRecord {

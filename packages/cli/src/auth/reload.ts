@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { connectBus } from "@candor/bus";
+import { reloadServer } from "@candor/bus/server";
 import { CandorError, isCandorError } from "@candor/contract";
 import type { Credentials } from "@candor/ledger/files";
+import { connectAs } from "../embedded/connect.js";
 import { livePlace } from "../embedded/place.js";
 
 /** The data folder that an operator's folder belongs to, if `candor up` made it. */
@@ -13,17 +14,8 @@ export function dataFolderOf(dir: string): string | undefined {
 }
 
 async function canConnect(url: string, credentials: Credentials): Promise<boolean> {
-  const { role, name, connectionSeed, inboxPrefix, apiPrefix } = credentials;
   try {
-    const bus = await connectBus({
-      servers: url,
-      identity: { role, name },
-      connectionSeed,
-      inboxPrefix,
-      apiPrefix,
-      provisioned: false,
-      connectTimeoutMs: 1_000,
-    });
+    const bus = await connectAs(credentials, url, { provisioned: false, connectTimeoutMs: 1_000 });
     await bus.close();
     return true;
   } catch (error) {
@@ -43,7 +35,7 @@ export async function reloadFor(dir: string, credentials: Credentials, timeoutMs
   const dataDir = dataFolderOf(dir);
   const place = dataDir === undefined ? undefined : await livePlace(dataDir);
   if (dataDir === undefined || place === undefined) return false;
-  process.kill(place.pid, "SIGHUP");
+  await reloadServer(dataDir, timeoutMs);
   const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline) {
     if (await canConnect(place.url, credentials)) return true;

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runningServer } from "@candor/bus/server";
 
@@ -24,10 +24,6 @@ export function writePlace(dataDir: string, place: Place): void {
   const draft = `${fileOf(dataDir)}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify({ version: 1, ...place })}\n`);
   renameSync(draft, fileOf(dataDir));
-}
-
-export function removePlace(dataDir: string): void {
-  rmSync(fileOf(dataDir), { force: true });
 }
 
 /** Where the server of a data folder was last, whether it runs or not. */

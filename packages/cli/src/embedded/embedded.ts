@@ -1,0 +1,151 @@
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { applyStreams } from "@candor/bus";
+import { launchServer, reloadServer, runningServer, type ServerHandle } from "@candor/bus/server";
+import { CandorError, silentLogger, type Logger } from "@candor/contract";
+import type { Credentials } from "@candor/ledger/files";
+import {
+  addIdentity,
+  authorizationFile,
+  credentialsFolder,
+  ensureIdentities,
+  initAuth,
+  type IdentityName,
+} from "../auth/auth-folder.js";
+import { connectAs } from "./connect.js";
+import { startGuardProcess, type GuardProcess } from "./guard-process.js";
+import { untilGuarded, type LaneState } from "./guard-ready.js";
+import { defaultIdentities } from "./identities.js";
+import { isAlive, lastPlace, livePlace, writePlace } from "./place.js";
+
+export interface EmbeddedOptions {
+  /** Made if it is not there; everything is kept in it. */
+  readonly dataDir: string;
+  /** A free one by default. */
+  readonly port?: number;
+  /** Fixed when the streams are made; 16 by default. */
+  readonly lanes?: number;
+  /** Identities to make if they are not there; one of each role by default. */
+  readonly identities?: readonly IdentityName[];
+  /** Names of the guards to start, `guard-1` alone by default. With none the streams are left as they are. */
+  readonly guards?: readonly string[];
+  /** Told what is being done, for people who wait. */
+  readonly onStep?: (text: string) => void;
+  readonly logger?: Logger;
+}
+
+/** A server of our own with permissions, streams and guards. It ends with this process, whatever ends it. */
+export interface Embedded {
+  readonly url: string;
+  readonly dataDir: string;
+  /** The operator's folder: credentials of all identities. */
+  readonly authDir: string;
+  readonly operator: Credentials;
+  /** Undefined if no streams were made. */
+  readonly lanes: number | undefined;
+  readonly server: ServerHandle;
+  readonly guards: readonly GuardProcess[];
+  /** Lanes whose guard refuses to go on, because their log is not the one that was judged. */
+  readonly haltedLanes: readonly LaneState[];
+  /** Credentials folder of an identity. */
+  readonly credentials: (identity: IdentityName) => string;
+  /** Makes an identity that can connect at once. @returns its credentials folder */
+  readonly addIdentity: (identity: IdentityName) => Promise<string>;
+  /** Stops guards and server in order. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A server whose owner was killed ends within moments; one whose owner lives is not ours to disturb. */
+async function requireUnused(dataDir: string, patienceMs = 10_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const pid = await runningServer(dataDir);
+    if (pid === undefined) return;
+    const owner = lastPlace(dataDir)?.owner;
+    const isOwned = owner === undefined || isAlive(owner);
+    if (isOwned || performance.now() > deadline) {
+      const at = (await livePlace(dataDir))?.url ?? "an unknown address";
+      throw new CandorError(
+        "server-failed",
+        `A server already runs on ${dataDir} (process ${pid}, at ${at}). Use that one, stop it (Ctrl-C where it was started), or name another folder.`,
+        { details: { pid, url: at } },
+      );
+    }
+    await pause(50);
+  }
+}
+
+/**
+ * Starts a nats-server on a data folder with permissions on, makes the streams, and starts guards as child processes.
+ *
+ * @throws CandorError `port-taken`, `folder-not-writable`, `server-missing`, `server-too-old`, `server-failed` (also if one runs on
+ *   the folder already), `streams-differ`, or what a guard said when it ended
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { identities = defaultIdentities, guards: guardNames = ["guard-1"], logger = silentLogger } = options;
+  const { onStep = () => undefined } = options;
+  const dataDir = resolve(options.dataDir);
+  const authDir = join(dataDir, "auth");
+  await requireUnused(dataDir);
+  const { operator } = await initAuth(authDir);
+  const guardIdentities = guardNames.map((name) => ({ role: "guard", name }) as const);
+  await ensureIdentities(authDir, [...guardIdentities, ...identities]);
+
+  onStep("starting nats-server");
+  const server = await launchServer({
+    dataDir,
+    authFile: authorizationFile(authDir),
+    logger,
+    ...(options.port === undefined ? {} : { port: options.port }),
+  });
+  writePlace(dataDir, { url: server.url, port: server.port, owner: process.pid });
+  const guards: GuardProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(guards.map((guard) => guard.stop()));
+    await server.stop();
+  };
+  try {
+    const started = guardNames.length === 0 ? undefined : await startGuards();
+    return {
+      url: server.url,
+      dataDir,
+      authDir,
+      operator,
+      lanes: started?.lanes,
+      server,
+      guards,
+      haltedLanes: started?.halted ?? [],
+      credentials: (identity) => credentialsFolder(authDir, identity),
+      addIdentity: async (identity) => {
+        const { folder } = await addIdentity(authDir, identity);
+        await reloadServer(dataDir);
+        return folder;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function startGuards(): Promise<{ readonly lanes: number; readonly halted: readonly LaneState[] }> {
+    onStep("making streams");
+    const bus = await connectAs(operator, server.url, { provisioned: false, logger });
+    try {
+      const { lanes } = await applyStreams(bus.nc, {
+        operator: operator.trust.operator,
+        logger,
+        ...(options.lanes === undefined ? {} : { lanes: options.lanes }),
+      });
+      onStep("starting the guard");
+      for (const identity of guardIdentities) {
+        const { name } = identity;
+        const credentials = credentialsFolder(authDir, identity);
+        guards.push(startGuardProcess({ name, url: server.url, credentials, dataDir }));
+      }
+      return { lanes, halted: await untilGuarded(bus, lanes, guards, { onStep }) };
+    } finally {
+      await bus.close();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { InvalidArgumentError } from "commander";
+
+function wholeNumber(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value;
+  throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+}
+
+/** Reads a port; 0 stands for any that is free. */
+export function port(text: string): number {
+  return wholeNumber(text, 0, 65_535);
+}
+
+/** Reads a number of things, from 1. */
+export function count(text: string): number {
+  return wholeNumber(text, 1, 1_000_000);
+}
