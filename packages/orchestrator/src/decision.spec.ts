@@ -117,6 +117,7 @@ describe("Q8 a decision", () => {
   it.each([
     ["not-delegated", () => new RunView(), { guard: { behind: 0 } }],
     ["no-guard", delegated, {}],
+    ["guard-halted", delegated, { guard: { behind: 7, halted: { code: "log-altered", message: "It differs." } } }],
     ["lane-behind", delegated, { guard: { behind: 7 } }],
     ["no-report", delegated, { guard: { behind: 0 } }],
     ["disconnected", delegated, { connected: false, guard: { behind: 0 } }],

@@ -6,7 +6,8 @@ import { headOf, isPending } from "./task-line.js";
 import { aborted, within } from "./time-limit.js";
 
 /** Why there is no decision: nobody judges, the guard is behind, nothing was reported, or it is not through. */
-export type Undecided = "not-delegated" | "disconnected" | "no-guard" | "lane-behind" | "no-report" | "not-final";
+export type Undecided =
+  "not-delegated" | "disconnected" | "no-guard" | "guard-halted" | "lane-behind" | "no-report" | "not-final";
 
 export interface Decided {
   readonly kind: "decided";
@@ -35,6 +36,8 @@ export type Decision = Decided | NotDecided;
 export interface GuardState {
   /** Messages of the lane that it has not folded yet. */
   readonly behind: number;
+  /** Why it stopped, if it found the log at fault. */
+  readonly halted?: { readonly code: string; readonly message: string };
 }
 
 export interface DecisionPort {
@@ -82,6 +85,7 @@ const sentences: Readonly<Record<Undecided, string>> = {
   "not-delegated": "No intent of this task is known: delegate it first, or check the task's id.",
   disconnected: "The connection to the server is down, so nothing new is known; it reconnects by itself. Ask again.",
   "no-guard": "No guard answers for this lane: start one, or see why it stopped.",
+  "guard-halted": "The guard found the log at fault and judges no more. Act on no verdict; tell the operator.",
   "lane-behind": "The guard has not folded the whole lane yet. Ask again in a moment.",
   "no-report": "The subagent has not reported. Wait longer, recall it, or terminate it.",
   "not-final": "The guard has judged, but waits for something still under way. Ask again.",
@@ -103,6 +107,7 @@ function explain(port: DecisionPort, guard: GuardState | undefined): NotDecided 
   if (!port.isConnected()) return undecided("disconnected", view);
   if (standing === undefined && !isPending(line)) return undecided("not-delegated", view);
   if (guard === undefined) return undecided("no-guard", view);
+  if (guard.halted !== undefined) return undecided("guard-halted", view);
   if (guard.behind > 0) return undecided("lane-behind", view, guard.behind);
   if (isPending(line)) return undecided("lane-behind", view, 1);
   const isReported = verdicts.some(({ judge, epoch }) => judge !== "intent" && epoch === standing?.epoch);

@@ -174,7 +174,7 @@ export class Fleet {
       readonly isClosed: boolean;
     }>,
   ): Promise<Run> {
-    const { client, memory, signer, operator, logger, patienceMs } = this.#context;
+    const { client, memory, signer, certificate, operator, logger, patienceMs } = this.#context;
     const lane = laneOf(id, client.lanes);
     const view = new RunView();
     const writer = new IntentWriter({ client, memory, view, signer, fleet: this.name, run: id, lane, patienceMs });
@@ -191,7 +191,15 @@ export class Fleet {
       end.abort();
     };
     try {
-      return new Run({ ...base, id, operator, writer, release, ...(await begin({ view, writer })) });
+      return new Run({
+        ...base,
+        id,
+        operator,
+        fleet: certificate,
+        writer,
+        release,
+        ...(await begin({ view, writer })),
+      });
     } catch (error) {
       release();
       throw error;

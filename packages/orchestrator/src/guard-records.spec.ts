@@ -116,7 +116,7 @@ describe("B6 a guard's record", () => {
 describe("S21 reading verdicts", () => {
   async function read(stream: readonly StoredRecord[], from?: string): Promise<VerdictEntry[]> {
     const client: Pick<LogClient, "records" | "recordAt"> = {
-      records: async function* (_subjects, { after }) {
+      records: async function* (_filter, { after }) {
         await Promise.resolve();
         yield* stream.filter(({ sequence }) => sequence > after);
       },

@@ -1,1 +1,12 @@
-export {};
+export { connectOrchestrator, connectProber } from "./connect.js";
+export type { ConnectOptions, OrchestratorOptions } from "./connect.js";
+export type { Decided, Decision, NotDecided, Undecided } from "./decision.js";
+export type { BriefOptions, DelegateOptions, Delegation } from "./delegation.js";
+export type { Fleet, OpenRunOptions } from "./fleet.js";
+export { GuardRecords } from "./guard-records.js";
+export type { CheckedVerdict } from "./guard-records.js";
+export type { IntentRequest } from "./minted-intents.js";
+export type { ProbeOptions, Prober, StoredProbe } from "./prober.js";
+export type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+export type { Run } from "./run.js";
+export type { VerdictEntry } from "./verdict-reader.js";

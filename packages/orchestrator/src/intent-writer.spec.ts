@@ -47,9 +47,13 @@ class TestLog {
       isConnected: () => true,
       storeIntent: ({ task }, frame, expected) => {
         const sequence = this.store(task, frame, expected);
+        const last = this.subjects.get(task)?.at(-1);
         const { failure } = this;
         this.failure = undefined;
-        return failure === undefined ? Promise.resolve(sequence) : Promise.reject(failure);
+        if (failure !== undefined) return Promise.reject(failure);
+        return Promise.resolve(
+          sequence === undefined ? { type: "lost", winner: last && intentOf(last) } : { type: "stored", sequence },
+        );
       },
       lastIntent: ({ task }) => {
         const last = this.subjects.get(task)?.at(-1);

@@ -1,23 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { CandorError, hex, type IntentKind, type Payload } from "@candor/contract";
 import type { Signer } from "@candor/ledger";
 import { signIntent, type SignedIntent } from "./intent.js";
 import type { LogClient, TaskAddress } from "./log-client.js";
 import type { Memory } from "./memory.js";
 import type { RunView } from "./run-view.js";
-import {
-  intentLost,
-  isPending,
-  nextPosition,
-  standingOf,
-  storedIntentOf,
-  type Standing,
-  type StoredIntent,
-} from "./task-line.js";
+import { intentLost, isPending, nextPosition, standingOf, storedIntentOf, type Standing } from "./task-line.js";
 import { within } from "./time-limit.js";
-
-/** How often, and how far apart, the winner of a race is looked up: a replica that lags behind may answer. */
-const lookUps = { times: 20, pauseMs: 50 } as const;
 
 export interface WriterContext {
   readonly client: LogClient;
@@ -35,8 +23,6 @@ export interface WriterContext {
 export interface Draft<K extends IntentKind> {
   readonly epoch: number;
   readonly payload: Payload<K>;
-  /** Name of the agent that holds the epoch; absent for intents of the run. */
-  readonly agent?: string;
 }
 
 export interface IssuedIntent extends SignedIntent {
@@ -59,7 +45,9 @@ export class IntentWriter {
 
   /** Looks up the last intent of a task, which another replica may have stored. */
   async refresh(task: string): Promise<void> {
-    await this.#lookUp(task);
+    const { client, view } = this.#context;
+    const found = await client.lastIntent(this.#address(task));
+    if (found !== undefined) view.stored(task, found.intent);
     this.#unsure.delete(task);
   }
 
@@ -90,51 +78,38 @@ export class IntentWriter {
     if (line.last !== undefined && line.last.sequence !== start?.sequence) throw intentLost(task, kind, line.last);
 
     const position = nextPosition(line);
-    const draft = compose(standingOf(line));
-    const { epoch, payload } = draft;
+    const { epoch, payload } = compose(standingOf(line));
     const signed = signIntent({ kind, run, task, epoch, fleet, position, atMs: Date.now(), payload }, signer);
     const sequence = await this.#store(task, kind, signed, position.expectedSequence);
     view.stored(task, storedIntentOf(signed.event, signed.hash, sequence));
-    this.#remember(task, draft, signed, sequence);
+    this.#remember(task, signed, sequence);
     return { ...signed, sequence };
   }
 
   async #store(task: string, kind: IntentKind, { frame }: SignedIntent, expected: number): Promise<number> {
-    const { client } = this.#context;
-    let sequence: number | undefined;
-    try {
-      sequence = await client.storeIntent(this.#address(task), frame, expected);
-    } catch (error) {
-      this.#unsure.add(task);
-      throw error;
-    }
-    if (sequence === undefined) throw await this.#lost(task, kind, expected);
-    return sequence;
-  }
-
-  async #lost(task: string, kind: IntentKind, expected: number): Promise<CandorError> {
-    for (let i = 0; i < lookUps.times; i += 1) {
-      const found = await this.#lookUp(task);
-      if (found !== undefined && found.sequence > expected) return intentLost(task, kind, found);
-      await pause(lookUps.pauseMs);
-    }
+    const { client, view } = this.#context;
+    // Until there is an answer, and unless it says that this one is stored, what is stored has to be looked up.
     this.#unsure.add(task);
-    return new CandorError(
-      "intent-lost",
-      `The ${kind} of task ${task} lost to another intent, which can't be read yet. Look at where the task stands, then decide again.`,
-    );
+    const outcome = await client.storeIntent(this.#address(task), frame, expected);
+    if (outcome.type === "stored") {
+      this.#unsure.delete(task);
+      return outcome.sequence;
+    }
+    const { winner } = outcome;
+    if (winner === undefined) {
+      throw new CandorError(
+        "intent-lost",
+        `The ${kind} of task ${task} lost to another intent, which can't be read yet. Look at where the task stands, then decide again.`,
+      );
+    }
+    this.#unsure.delete(task);
+    view.stored(task, winner);
+    throw intentLost(task, kind, winner);
   }
 
   /** Looks the last intent up where this process can't know it. */
   async #know(task: string): Promise<void> {
     if (this.#context.view.line(task).last === undefined || this.#unsure.has(task)) await this.refresh(task);
-  }
-
-  async #lookUp(task: string): Promise<StoredIntent | undefined> {
-    const { client, view } = this.#context;
-    const found = await client.lastIntent(this.#address(task));
-    if (found !== undefined) view.stored(task, found.intent);
-    return found?.intent;
   }
 
   async #untilJudged(task: string): Promise<void> {
@@ -150,24 +125,9 @@ export class IntentWriter {
     return { lane, run, task };
   }
 
-  #remember<K extends IntentKind>(
-    task: string,
-    draft: Draft<K>,
-    { event, hash }: SignedIntent,
-    sequence: number,
-  ): void {
+  #remember(task: string, { event, hash }: SignedIntent, sequence: number): void {
     const { memory, lane, run } = this.#context;
-    const before = memory.intent({ run, task });
-    const agent = draft.agent ?? (before?.epoch === draft.epoch ? before.agent : undefined);
-    memory.storedIntent({
-      run,
-      task,
-      lane,
-      sequence,
-      hash: hex(hash),
-      control: event.seq,
-      epoch: event.epoch,
-      ...(agent === undefined ? {} : { agent }),
-    });
+    const { seq: control, epoch } = event;
+    memory.storedIntent({ run, task, lane, sequence, hash: hex(hash), control, epoch });
   }
 }

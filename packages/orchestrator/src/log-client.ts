@@ -15,6 +15,14 @@ export interface FoundIntent {
   readonly payload: Uint8Array;
 }
 
+export type StoreOutcome =
+  | { readonly type: "stored"; readonly sequence: number }
+  | {
+      readonly type: "lost";
+      /** The last intent on the subject, where it was found. */
+      readonly winner: StoredIntent | undefined;
+    };
+
 export interface StoredNote extends StoredRecord {
   readonly certificate: Certificate;
 }
@@ -29,16 +37,13 @@ export interface TaskAddress {
 export interface LogClient {
   readonly lanes: number;
   readonly isConnected: () => boolean;
-  /**
-   * Stores an intent if the last one on its subject is at `expectedSequence` (0 for none) and returns its log sequence;
-   * undefined if another came first.
-   */
-  readonly storeIntent: (at: TaskAddress, frame: Uint8Array, expectedSequence: number) => Promise<number | undefined>;
+  /** Stores an intent if the last one on its subject is at `expectedSequence`; 0 for none. */
+  readonly storeIntent: (at: TaskAddress, frame: Uint8Array, expectedSequence: number) => Promise<StoreOutcome>;
   /** The last intent on a task's subject. */
   readonly lastIntent: (at: TaskAddress) => Promise<FoundIntent | undefined>;
-  /** Messages of the verdict stream on these subjects with sequences above `after`, first all that are there, then as they come. */
+  /** Messages of the verdict stream in a subject filter, with sequences above `after`: first all that are there, then as they come. */
   readonly records: (
-    subjects: readonly string[],
+    filter: string,
     options: { readonly after: number; readonly signal: AbortSignal },
   ) => AsyncIterable<StoredRecord>;
   /** Stream sequence of the newest message of the verdict stream; 0 for an empty one. */

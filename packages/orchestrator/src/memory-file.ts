@@ -25,8 +25,6 @@ export interface OwnIntent {
   readonly hash: string;
   readonly control: number;
   readonly epoch: number;
-  /** Name of the agent that holds the epoch; absent for intents of the run itself. */
-  readonly agent?: string;
 }
 
 /** What an orchestrator remembers of one log. */
@@ -49,7 +47,6 @@ type Check = (value: unknown) => boolean;
 const isSequence: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isText: Check = (value) => typeof value === "string";
 const isHash: Check = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-const isAbsentOrText: Check = (value) => value === undefined || isText(value);
 
 const seen = { sequence: isSequence, subject: isText, hash: isHash };
 const checkpoint = { ...seen, size: isSequence, root: isText };
@@ -61,7 +58,6 @@ const intent = {
   hash: isHash,
   control: isSequence,
   epoch: isSequence,
-  agent: isAbsentOrText,
 };
 
 function isRecord(value: unknown): value is Fields {

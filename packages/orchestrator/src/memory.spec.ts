@@ -31,7 +31,6 @@ const intent: OwnIntent = {
   hash: hashOf("intent"),
   control: 1,
   epoch: 1,
-  agent: "a1",
 };
 
 describe("B9 an orchestrator's memory", () => {

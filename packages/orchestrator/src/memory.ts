@@ -90,10 +90,6 @@ export class Memory {
     this.#changed();
   }
 
-  intent(at: { readonly run: string; readonly task: string }): OwnIntent | undefined {
-    return this.#intents.get(intentKey(at));
-  }
-
   /** Forgets the tasks of a run that is closed, so that the file stays small. */
   forgetRun(run: string): void {
     for (const [key, intent] of this.#intents) if (intent.run === run) this.#intents.delete(key);

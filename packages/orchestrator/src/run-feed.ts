@@ -37,17 +37,26 @@ function take(context: FeedContext, { sequence, subject, data }: StoredRecord): 
 
 /** Follows what guards say of a run, and of this fleet's messages on its lane, until the signal. */
 export async function followRun(context: FeedContext, signal: AbortSignal): Promise<void> {
-  const { client, lane, run, fleet, logger } = context;
-  const subjects = [`candor.vd.${lane}.${run}.>`, `candor.quarantine.${lane}.${fleet}.*`];
+  const { lane, run, fleet } = context;
+  await Promise.all([
+    follow(context, `candor.vd.${lane}.${run}.>`, signal),
+    follow(context, `candor.quarantine.${lane}.${fleet}.*`, signal),
+  ]);
+}
+
+async function follow(context: FeedContext, filter: string, signal: AbortSignal): Promise<void> {
+  const { client, logger } = context;
   let after = 0;
   while (!signal.aborted) {
     try {
-      for await (const record of client.records(subjects, { after, signal })) {
+      for await (const record of client.records(filter, { after, signal })) {
         take(context, record);
         after = record.sequence;
       }
     } catch (error) {
-      logger.error({ err: error, run }, "the verdicts of the run can't be read; trying again");
+      // Whoever closes the connection ends the feed with it.
+      if (isCandorError(error, "connection-closed")) return;
+      logger.error({ err: error, filter }, "the guards' records can't be read; trying again");
     }
     await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
   }

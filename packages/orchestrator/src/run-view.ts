@@ -28,6 +28,8 @@ export interface TaskView {
 interface Entry {
   line: TaskLine;
   readonly latest: Map<Judge, VerdictBody>;
+  /** Agent of each epoch; a guard's word on it goes before what was only sent. */
+  readonly agents: Map<number, { readonly name: string; readonly isJudged: boolean }>;
   readonly waiters: Set<() => void>;
 }
 
@@ -54,6 +56,10 @@ export class RunView {
   stored(task: string, intent: StoredIntent): void {
     const entry = this.#entry(task);
     entry.line = withStored(entry.line, intent);
+    const { agent, epoch } = intent;
+    if (agent !== undefined && entry.agents.get(epoch)?.isJudged !== true) {
+      entry.agents.set(epoch, { name: agent, isJudged: false });
+    }
     wake(entry);
   }
 
@@ -62,6 +68,7 @@ export class RunView {
     const entry = this.#entry(body.task);
     if (body.judge === "intent") entry.line = withJudgement(entry.line, body);
     entry.latest.set(body.judge, body);
+    if (body.actor !== undefined) entry.agents.set(body.epoch, { name: body.actor, isJudged: true });
     wake(entry);
   }
 
@@ -71,6 +78,11 @@ export class RunView {
     const entry = this.#entry(task);
     entry.line = withRefusal(entry.line, body.seq);
     wake(entry);
+  }
+
+  /** Name of the agent that holds, or held, an epoch of a task. */
+  agentOf(task: string, epoch: number): string | undefined {
+    return this.#tasks.get(task)?.agents.get(epoch)?.name;
   }
 
   /** What a verdict of judge `intent` found; empty if the latest one is about another intent. */
@@ -100,7 +112,7 @@ export class RunView {
   #entry(task: string): Entry {
     let entry = this.#tasks.get(task);
     if (entry === undefined) {
-      entry = { line: emptyLine, latest: new Map(), waiters: new Set() };
+      entry = { line: emptyLine, latest: new Map(), agents: new Map(), waiters: new Set() };
       this.#tasks.set(task, entry);
     }
     return entry;

@@ -3,6 +3,7 @@ import { waitForDecision, type Decision } from "./decision.js";
 import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
 import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
 import { mintIntents } from "./minted-intents.js";
+import type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
 import type { RunView } from "./run-view.js";
 import { requireStanding } from "./standing-rules.js";
 import { judgementOf, type Standing, type TaskState } from "./task-line.js";
@@ -13,6 +14,8 @@ export interface RunContext extends ReaderContext {
   readonly id: string;
   readonly lane: number;
   readonly operator: string;
+  /** The operator's word for the fleet's key, which agents check. */
+  readonly fleet: Certificate;
   readonly view: RunView;
   readonly writer: IntentWriter;
   readonly policyHash: Uint8Array;
@@ -21,35 +24,6 @@ export interface RunContext extends ReaderContext {
   readonly isClosed: boolean;
   /** Stops following the run. */
   readonly release: () => void;
-}
-
-/** An intent that the log has. */
-export interface Intent {
-  readonly task: string;
-  readonly epoch: number;
-  readonly control: number;
-  /** Stream sequence in the log. */
-  readonly sequence: number;
-  readonly hash: Uint8Array;
-}
-
-export interface RecallOptions {
-  /** Window in which effects under way may end, in ms; the policy and the brief bound it. */
-  readonly graceMs: number;
-  /** A word for the reason, not prose. */
-  readonly reason: string;
-  readonly notAfterMs?: number;
-}
-
-export interface TerminateOptions {
-  readonly reason: string;
-  readonly force?: boolean;
-  readonly notAfterMs?: number;
-}
-
-export interface RedelegateOptions extends Omit<DelegateOptions, "task"> {
-  /** Agent of the epoch before. Known already to a process that delegated it, or that keeps a memory. */
-  readonly predecessor?: string;
 }
 
 function asIntent({ event, sequence, hash }: IssuedIntent): Intent {
@@ -62,7 +36,6 @@ const deadline = (notAfterMs: number | undefined): { notAfterMs?: number } =>
 /** One execution of a plan, as its orchestrator handles it. */
 export class Run {
   readonly #context: RunContext;
-  readonly #agents = new Map<string, string>();
   #dataKey: Uint8Array | undefined;
   #isClosed: boolean;
 
@@ -240,7 +213,7 @@ export class Run {
     next: (standing: Standing | undefined) => Pick<Payload<"delegate">, "predecessor"> & { readonly epoch: number },
     known: boolean,
   ): Promise<Delegation> {
-    const { writer, operator, policyHash, lane } = this.#context;
+    const { writer, operator, policyHash, lane, fleet } = this.#context;
     this.#requireOpen();
     const dataKey = this.#requireDataKey();
     const { agent, brief = {}, notAfterMs } = options;
@@ -261,15 +234,14 @@ export class Run {
           policyHash,
           ...(predecessor === undefined ? {} : { predecessor }),
         };
-        return { epoch, payload, agent: agent.name };
+        return { epoch, payload };
       },
       known,
     );
-    this.#agents.set(`${task}/${issued.event.epoch}`, agent.name);
     const { frame, sequence } = issued;
     return {
       ...asIntent(issued),
-      token: encodeDelegationToken({ intent: frame, lane, sequence, dataKey }),
+      token: encodeDelegationToken({ intent: frame, lane, sequence, dataKey, fleet }),
       intentKeys: Object.fromEntries(intents.map(({ intent, key }) => [intent, key])),
     };
   }
@@ -289,15 +261,11 @@ export class Run {
   }
 
   #agentOf(task: string, epoch: number): string {
-    const { view, memory } = this.#context;
-    const remembered = [view.line(task).last, memory.intent({ run: this.id, task })];
-    const known =
-      this.#agents.get(`${task}/${epoch}`) ??
-      remembered.find((intent) => intent?.epoch === epoch && intent.agent)?.agent;
+    const known = this.#context.view.agentOf(task, epoch);
     if (known !== undefined) return known;
     throw new CandorError(
       "bad-argument",
-      `This process does not know which agent holds task ${task}: name it as the predecessor, or keep a memoryDir.`,
+      `No guard has judged epoch ${epoch} of task ${task} yet, and another process delegated it: name its agent as the predecessor.`,
       { path: "predecessor" },
     );
   }

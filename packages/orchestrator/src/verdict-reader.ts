@@ -66,7 +66,7 @@ export async function* readVerdicts(
   const subject = `candor.vd.${at.lane}.${at.run}.>`;
   const cursor = from === undefined ? undefined : parseCursor(from);
   if (cursor !== undefined) await requirePlace(context, cursor, at.lane);
-  for await (const record of context.client.records([subject], { after: cursor?.sequence ?? 0, signal })) {
+  for await (const record of context.client.records(subject, { after: cursor?.sequence ?? 0, signal })) {
     const checked = checkedVerdict(context, record);
     if (checked === undefined) continue;
     const seen = { sequence: record.sequence, hash: messageHash(record.subject, record.data) };

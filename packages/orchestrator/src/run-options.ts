@@ -1,0 +1,30 @@
+import type { DelegateOptions } from "./delegation.js";
+
+/** An intent that the log has. */
+export interface Intent {
+  readonly task: string;
+  readonly epoch: number;
+  readonly control: number;
+  /** Stream sequence in the log. */
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
+export interface RecallOptions {
+  /** Window in which effects under way may end, in ms; the policy and the brief bound it. */
+  readonly graceMs: number;
+  /** A word for the reason, not prose. */
+  readonly reason: string;
+  readonly notAfterMs?: number;
+}
+
+export interface TerminateOptions {
+  readonly reason: string;
+  readonly force?: boolean;
+  readonly notAfterMs?: number;
+}
+
+export interface RedelegateOptions extends Omit<DelegateOptions, "task"> {
+  /** Agent of the epoch before; needed only where no guard has judged an epoch that another process delegated. */
+  readonly predecessor?: string;
+}
