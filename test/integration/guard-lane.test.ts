@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { laneOfRun, startGuardStage, until, type GuardStage } from "../kit/guard-stage.js";
-import { Scenario } from "../kit/scenario.js";
+import { equalBytes, sha256, type StoredMessage } from "@candor/contract";
+import { laneOfRun, startGuardStage, until, type GuardStage, type StoredVerdict } from "../kit/guard-stage.js";
+import { keys, Scenario } from "../kit/scenario.js";
 
 let stage: GuardStage;
 
@@ -12,11 +13,29 @@ afterAll(async () => {
 });
 
 /** One honest task from its delegation to its report. */
-function honestTask(run: string): Scenario {
-  const scenario = new Scenario({ run }).open().delegate("t1").accept();
-  const failed = scenario.error();
-  scenario.retry("t1", 2, failed);
-  return scenario.report();
+function honestTask(run: string, tasks: readonly string[] = ["t1"]): Scenario {
+  const scenario = new Scenario({ run }).open();
+  for (const task of tasks) {
+    scenario.delegate(task).accept(task);
+    const failed = scenario.error(task);
+    scenario.retry(task, 2, failed);
+    scenario.report(task);
+  }
+  return scenario;
+}
+
+/** What a reader acts on. */
+function gist(verdicts: readonly Pick<StoredVerdict, "task" | "judge" | "verdict" | "action" | "final" | "ordinal">[]) {
+  return verdicts
+    .map(({ task, judge, verdict, action, final, ordinal }) => ({ task, judge, ordinal, verdict, action, final }))
+    .sort((a, b) => `${a.task} ${a.judge} ${a.ordinal}`.localeCompare(`${b.task} ${b.judge} ${b.ordinal}`));
+}
+
+function untilVerdicts(run: string, count: number): Promise<StoredVerdict[]> {
+  return until(async () => {
+    const found = await stage.verdicts(run);
+    return found.length >= count && found;
+  });
 }
 
 describe("a lane end to end", () => {
@@ -24,13 +43,8 @@ describe("a lane end to end", () => {
     const guard = await stage.guard();
     const scenario = honestTask("end-to-end");
     await stage.play(scenario);
-    const stored = await until(async () => {
-      const found = await stage.verdicts("end-to-end");
-      return found.length >= scenario.verdicts.length && found;
-    });
-    expect(stored.map(({ judge, verdict, action, final }) => ({ judge, verdict, action, final }))).toEqual(
-      scenario.verdicts.map(({ judge, verdict, action, final }) => ({ judge, verdict, action, final })),
-    );
+    const stored = await untilVerdicts("end-to-end", scenario.verdicts.length);
+    expect(gist(stored)).toEqual(gist(scenario.verdicts));
     expect(stored.at(-1)).toMatchObject({ verdict: "FULL_DISCLOSURE_VERIFIED", action: "proceed", guard: "g1" });
     const lane = laneOfRun(stage, "end-to-end");
     expect(guard.view(lane, { run: "end-to-end", task: "t1" })).toMatchObject({
@@ -38,5 +52,224 @@ describe("a lane end to end", () => {
       task: { standing: "delegated", reported: true, errors: 1, retries: 1 },
     });
     await guard.stop();
+  });
+
+  it("B5 a guard that starts again publishes nothing twice and goes on where it was", async () => {
+    const scenario = honestTask("restart");
+    await stage.play(scenario);
+    const first = await stage.guard();
+    await untilVerdicts("restart", scenario.verdicts.length);
+    await first.stop();
+    const before = await stage.records();
+
+    const second = await stage.guard("g2");
+    const lane = laneOfRun(stage, "restart");
+    await until(() => second.view(lane)?.state === "live");
+    expect(second.view(lane)?.metrics).toMatchObject({ events: 0 });
+    expect(second.view(lane)?.metrics.replayed).toBeGreaterThanOrEqual(scenario.log.length);
+    scenario.delegate("t2").accept("t2").report("t2");
+    await stage.play(scenario);
+    const stored = await untilVerdicts("restart", scenario.verdicts.length);
+    expect(gist(stored)).toEqual(gist(scenario.verdicts));
+    const added = (await stage.records()).slice(before.length);
+    expect(added.filter(({ subject }) => subject.includes(".t1."))).toEqual([]);
+    await second.stop();
+  });
+
+  it("B5 a guard that loses all its checkpoints adopts what is stored, byte for byte", async () => {
+    const scenario = honestTask("adopt", ["t1", "t2", "t3"]);
+    await stage.play(scenario);
+    const slow = { settings: { checkpointEvents: 1_000_000, checkpointQuietMs: 600_000, standbyMs: 20 } };
+    const lane = laneOfRun(stage, "adopt");
+    const first = await stage.guard("g1", { ...slow, lanes: [lane] });
+    await untilVerdicts("adopt", scenario.verdicts.length);
+    const second = await stage.guard("g2", { ...slow, lanes: [lane] });
+    await until(() => second.view(lane)?.position === first.view(lane)?.position && second.view(lane)?.underWay === 0);
+    const view = second.view(lane);
+    expect(view?.metrics).toMatchObject({ verdicts: 0, divergences: 0 });
+    expect(view?.metrics.adopted).toBeGreaterThanOrEqual(scenario.verdicts.length);
+    expect(gist(await stage.verdicts("adopt"))).toEqual(gist(scenario.verdicts));
+    await Promise.all([first.stop(), second.stop()]);
+  });
+});
+
+describe("B3 B4 what is refused", () => {
+  it("is quarantined by code, sequence, hash and path, and stalls nothing", async () => {
+    const guard = await stage.guard();
+    const run = "refused";
+    const scenario = new Scenario({ run }).open().delegate("t1").accept();
+    await stage.play(scenario);
+
+    const subject = scenario.log.at(-1)?.subject.replace("accept", "error") ?? "";
+    const good = scenario.record("t1", "error", scenario.errorPayload());
+    good.store();
+    const honest = scenario.log.at(-1) as StoredMessage;
+    const flipped = Uint8Array.from(honest.data);
+    flipped[1] = 0x9c;
+    const accept = scenario.log.find((message) => message.subject.endsWith(".accept")) as StoredMessage;
+    const forged = Uint8Array.from(accept.data);
+    forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1;
+    const cases: readonly (readonly [code: string, message: { subject: string; data: Uint8Array }])[] = [
+      ["malformed", { subject, data: Uint8Array.of(1, 2, 3) }],
+      ["malformed", { subject, data: new Uint8Array() }],
+      ["malformed", { subject, data: flipped }],
+      ["subject-mismatch", { subject: subject.replace(".t1.", ".t2."), data: honest.data }],
+      ["bad-signature", { subject: accept.subject, data: forged }],
+      ["no-delegation", { subject: subject.replaceAll(`.${run}.`, ".no-such-run."), data: honest.data }],
+    ];
+    for (const [, message] of cases.slice(0, 5)) await stage.publish(message);
+    await stage.publish(honest);
+    scenario.report();
+    await stage.publish(scenario.log.at(-1) as StoredMessage);
+    const stored = await untilVerdicts(run, scenario.verdicts.length);
+    expect(gist(stored)).toEqual(gist(scenario.verdicts));
+
+    const found = await until(async () => {
+      const all = (await stage.quarantined()).filter((record) => record.subject.includes(`.${run}.`));
+      return all.length === 5 && all;
+    });
+    for (const [index, [code, { data }]] of cases.slice(0, 5).entries()) {
+      expect(found[index]).toMatchObject({ code });
+      expect(equalBytes(found[index]?.sha256 ?? new Uint8Array(), sha256(data))).toBe(true);
+    }
+    await guard.stop();
+  });
+
+  it("reaches its publisher as a live notice", async () => {
+    const guard = await stage.guard();
+    const { nc } = await stage.server.connect("agent", "agent");
+    const notice = new Promise<string>((resolve) => {
+      nc.subscribe("candor.live.quarantine.*.agent.*", {
+        callback: (error, message) => {
+          if (error === null) resolve(message.subject);
+        },
+      });
+    });
+    await nc.flush();
+    await nc.request("candor.in.agent.agent.nobody.t1.error", "not an event");
+    expect(await notice).toMatch(/^candor\.live\.quarantine\.\d+\.agent\.\d+$/);
+    await guard.stop();
+  });
+});
+
+describe("deadlines", () => {
+  it("R4 R8 D1 expire through timer events in the log, and the verdicts say so", async () => {
+    const guard = await stage.guard();
+    const policy = { settleMs: 200, acknowledgeMs: 150, maxGraceMs: 300 };
+    const scenario = new Scenario({ run: "timers", policy })
+      .open()
+      .delegate("t1", { intents: ["charge"] })
+      .accept();
+    scenario.dispatch();
+    scenario.stop("t1", "recall", { graceMs: 300 });
+    await stage.play(scenario);
+    const last = await until(async () =>
+      (await stage.verdicts("timers")).find(({ verdict }) => verdict === "RECALL_COMPLETION_GRACE_EXPIRED"),
+    );
+    expect(last.findings.map(({ code }) => code)).toContain("acknowledgement-missing");
+    const lane = laneOfRun(stage, "timers");
+    await until(() => guard.view(lane)?.timers === 0);
+    expect(guard.view(lane)?.metrics.timersFired).toBe(2);
+    await guard.stop();
+  });
+
+  it("are armed again by a guard that starts while they run, and fire once overdue", async () => {
+    const scenario = new Scenario({ run: "rearm", policy: { settleMs: 400 } }).open().delegate("t1").accept();
+    // Recorded and never stored: a gap in the chain.
+    scenario.record("t1", "error", scenario.errorPayload());
+    scenario.error();
+    scenario.report();
+    const first = await stage.guard();
+    await stage.play(scenario);
+    const lane = laneOfRun(stage, "rearm");
+    await until(() => first.view(lane)?.timers === 1);
+    await first.stop();
+    const second = await stage.guard("g2");
+    const verdict = await until(async () =>
+      (await stage.verdicts("rearm")).find(({ judge }) => judge === "disclosure"),
+    );
+    expect(verdict).toMatchObject({ verdict: "CONCEALMENT_DETECTED", final: true, guard: "g2" });
+    expect(verdict.findings.map(({ code }) => code)).toContain("log-gap");
+    await second.stop();
+  });
+});
+
+describe("what comes late", () => {
+  it("is judged after the closed task's history is read again, and changes nothing else", async () => {
+    const guard = await stage.guard();
+    const lane = laneOfRun(stage, "late");
+    const scenario = honestTask("late", ["t1", "t2"]);
+    scenario.close("t1");
+    await stage.play(scenario);
+    await untilVerdicts("late", scenario.verdicts.length);
+    expect(guard.view(lane, { run: "late" })?.tasks).toEqual(["t2"]);
+
+    scenario.error("t1");
+    scenario.report("t2");
+    await stage.play(scenario);
+    const stored = await untilVerdicts("late", scenario.verdicts.length);
+    expect(gist(stored)).toEqual(gist(scenario.verdicts));
+    expect(guard.view(lane)?.metrics.revivals).toBe(1);
+    expect(guard.view(lane, { run: "late" })?.tasks).toEqual(["t2"]);
+    await guard.stop();
+  });
+});
+
+describe("the state API", () => {
+  it("answers for lane, run and task, and refuses a bad question by field", async () => {
+    const guard = await stage.guard();
+    const scenario = honestTask("state");
+    await stage.play(scenario);
+    await untilVerdicts("state", scenario.verdicts.length);
+    const lane = laneOfRun(stage, "state");
+    const { nc } = await stage.server.connect("auditor");
+    const ask = async (query: string): Promise<unknown> =>
+      (await nc.request(`candor.guard.state.${lane}`, query)).json();
+    expect(await ask("")).toMatchObject({
+      lane,
+      state: "live",
+      guard: "g1",
+      lag: 0,
+      openTasks: expect.any(Number) as number,
+    });
+    expect(await ask(`{"run":"state"}`)).toMatchObject({ tasks: ["t1"] });
+    expect(await ask(`{"run":"state","task":"t1"}`)).toMatchObject({ task: { task: "t1", epoch: 1, accepted: true } });
+    expect(await ask(`{"task":"t1"}`)).toMatchObject({ error: expect.stringContaining("task") as string });
+    await guard.stop();
+  });
+
+  it("speaks the NATS service protocol", async () => {
+    const guard = await stage.guard("g1", { lanes: [0, 1] });
+    const { nc } = stage.operator;
+    const ask = async <T>(subject: string): Promise<T> => (await nc.request(subject, "")).json<T>();
+    const ping = await ask<{ id: string; name: string }>("$SRV.PING");
+    expect(ping).toMatchObject({ type: "io.nats.micro.v1.ping_response", name: "candor-guard", version: "0.1.0" });
+    const info = await ask<{ endpoints: object[] }>(`$SRV.INFO.candor-guard.${ping.id}`);
+    expect(info).toMatchObject({ type: "io.nats.micro.v1.info_response", metadata: { guard: "g1", lanes: "0,1" } });
+    expect(info.endpoints).toMatchObject([{ subject: "candor.guard.state.0" }, { subject: "candor.guard.state.1" }]);
+    await nc.request("candor.guard.state.1", "");
+    expect(await ask("$SRV.STATS.candor-guard")).toMatchObject({
+      type: "io.nats.micro.v1.stats_response",
+      endpoints: [{ num_requests: 0 }, { num_requests: 1, num_errors: 0, data: { lane: 1 } }],
+    });
+    await guard.stop();
+    await expect(nc.request("$SRV.PING", "", { timeout: 500 })).rejects.toThrow();
+  });
+});
+
+describe("whom a guard trusts", () => {
+  it("refuses an identity that the operator did not certify as this guard", async () => {
+    const { stranger } = keys;
+    const identity = stage.guardIdentity("g1");
+    await expect(stage.guard("g1", { identity: { ...identity, signer: stranger } })).rejects.toMatchObject({
+      code: "untrusted-key",
+    });
+    await expect(stage.guard("g1", { identity: { ...identity, operator: stranger.publicKey } })).rejects.toMatchObject({
+      code: "untrusted-key",
+    });
+  });
+
+  it("refuses lanes that are not there", async () => {
+    await expect(stage.guard("g1", { lanes: [4] })).rejects.toMatchObject({ code: "bad-argument" });
   });
 });

@@ -1,4 +1,4 @@
-import { startGuard, type Guard, type GuardOptions, type GuardSettings } from "@candor/guard";
+import { startGuard, type Guard, type GuardIdentity, type GuardOptions, type GuardSettings } from "@candor/guard";
 import { applyStreams, type Bus } from "@candor/bus";
 import {
   decodeQuarantineBody,
@@ -23,6 +23,7 @@ export interface GuardStage {
   readonly lanes: number;
   /** Starts a guard in this process. */
   readonly guard: (name?: string, options?: Partial<GuardOptions>) => Promise<Guard>;
+  readonly guardIdentity: (name: string) => GuardIdentity;
   /** Publishes the log of a scenario from where the last call left off, one message after the other. */
   readonly play: (scenario: Scenario) => Promise<void>;
   /** Publishes one message of a log. */
@@ -104,9 +105,16 @@ export async function startGuardStage(
   };
   const records = (): Promise<StoredMessage[]> => readStream(operator, streams.verdicts);
 
+  const guardIdentity = (name: string): GuardIdentity => {
+    const signer = createSigner(server.identity("guard", name).signingSeed);
+    const certificate = issueCertificate(keys.operator, { role: "guard", name, key: signer.publicKey });
+    return { name, signer, certificate, operator: keys.operator.publicKey };
+  };
+
   return {
     server,
     lanes,
+    guardIdentity,
     operator,
     publish,
     records,
@@ -116,11 +124,9 @@ export async function startGuardStage(
     },
     guard: async (name = "g1", more = {}) => {
       const connection = await server.connect("guard", name);
-      const signer = createSigner(server.identity("guard", name).signingSeed);
-      const certificate = issueCertificate(keys.operator, { role: "guard", name, key: signer.publicKey });
       return startGuard({
         connection,
-        identity: { name, signer, certificate, operator: keys.operator.publicKey },
+        identity: guardIdentity(name),
         settings: quickSettings,
         ...(logger === undefined ? {} : { logger }),
         ...more,
