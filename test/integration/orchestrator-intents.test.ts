@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readLast } from "@candor/bus";
 import {
   decodeBody,
@@ -149,6 +149,23 @@ describe("R1 R2 intents on a real server with a guard", () => {
       expect(won.recall + won.delegate).toBe(20);
     },
   );
+
+  it("race of two replicas that say the very same in the same millisecond: still only one wins", async () => {
+    const [one, other] = [await replica(), await replica()];
+    const run = await one.openRun();
+    const mirror = await other.attach(run.id);
+    await run.delegate({ task: "t1", agent: agent() });
+    await mirror.decision("t1", { timeoutMs: 100 });
+    const clock = vi.spyOn(Date, "now").mockReturnValue(1_800_000_000_000);
+    try {
+      const results = await Promise.allSettled(
+        [run, mirror].map((each) => each.recall("t1", { graceMs: 100, reason: "changed plans" })),
+      );
+      expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
 
   it("one that the guard rejected is reported, and does not block the next", async () => {
     const fleet = await replica();

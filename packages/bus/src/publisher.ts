@@ -31,6 +31,8 @@ export type PublishOutcome =
       readonly type: "stored";
       /** Stream sequence. */
       readonly seq: number;
+      /** The same bytes were stored by an earlier call or by somebody else, certainly not by this call. */
+      readonly repeated?: true;
     }
   | {
       /** Something else was stored first. */
@@ -154,7 +156,9 @@ export class Publisher {
     const last = await this.#readAfter(progress, compared, sequence);
     if (last === undefined || last.seq <= sequence) return undefined;
     if (compared === storedSubject) {
-      if (equalBytes(last.data, request.bytes)) return { type: "stored", seq: last.seq };
+      if (equalBytes(last.data, request.bytes)) {
+        return { type: "stored", seq: last.seq, ...(doubtful ? {} : { repeated: true as const }) };
+      }
       if (doubtful && readsFromLeader(this.#link)) {
         const winner = await readNext(this.#link, streamOf(compared), compared, sequence + 1);
         if (winner !== undefined && equalBytes(winner.data, request.bytes)) return { type: "stored", seq: winner.seq };

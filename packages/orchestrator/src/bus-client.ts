@@ -99,7 +99,11 @@ export function createLogClient(bus: Bus, logger: Logger = silentLogger): LogCli
       bytes: frame,
       expect: { sequence: expectedSequence, subject: intentSubject({ ...at, fleet }) },
     });
-    if (outcome.type === "stored") return { type: "stored", sequence: outcome.seq };
+    if (outcome.type === "stored") {
+      // Another replica said the very same in the same millisecond: it was its intent that won, not this one.
+      if (outcome.repeated === true) return { type: "lost", winner: (await lastIntent(at))?.intent };
+      return { type: "stored", sequence: outcome.seq };
+    }
     const last = outcome.type === "lost" ? outcome.last : outcome.existing;
     if (outcome.type === "lost" && !outcome.certain) throw uncertain(at);
     return { type: "lost", winner: last && foundIntent(last).intent };
