@@ -15,7 +15,7 @@ const guard = createSigner(createSeed());
 const certificate = issueCertificate(operator, { role: "guard", name: "g1", key: guard.publicKey });
 const untrusted = expect.objectContaining({ code: "untrusted-key" }) as Error;
 
-describe("certificates", () => {
+describe("certificates", { timeout: 60_000 }, () => {
   it("pass under the operator's key", () => {
     expect(() => {
       checkCertificate(operator.publicKey, certificate);
@@ -54,7 +54,7 @@ describe("certificates", () => {
   });
 });
 
-describe("task keys", () => {
+describe("task keys", { timeout: 60_000 }, () => {
   const subject = { run: "r", task: "t", epoch: 2, actor: "a", taskKey: guard.publicKey };
   const deployment = createSigner(createSeed());
   const signature = certifyTaskKey(deployment, subject);

@@ -39,7 +39,7 @@ const sample: Checkpoint = {
   policies: [sha256(new Uint8Array())],
 };
 
-describe("checkpoint text", () => {
+describe("checkpoint text", { timeout: 60_000 }, () => {
   it("is a C2SP checkpoint with our extension lines", () => {
     expect(formatCheckpoint(sample)).toBe(
       `candor/lane/3\n1000\n${encodeBase64(sample.root)}\nposition 16017\ntime 1780000000000\nleaf ${encodeBase64(sample.leaf)}\nfold 1\npolicies e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n`,
@@ -85,7 +85,7 @@ describe("checkpoint text", () => {
   });
 });
 
-describe("signed checkpoints", () => {
+describe("signed checkpoints", { timeout: 60_000 }, () => {
   const note = signCheckpoint(sample, { name: "g1", signer });
 
   it("B9 open under the operator's key alone", () => {
@@ -119,7 +119,7 @@ describe("signed checkpoints", () => {
   });
 });
 
-describe("signed notes", () => {
+describe("signed notes", { timeout: 60_000 }, () => {
   it("agree with the example of golang.org/x/mod/sumdb/note", () => {
     // The Go checksum database's key `sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8` has this id.
     const key = Uint8Array.from(Buffer.from("Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8", "base64")).subarray(1);

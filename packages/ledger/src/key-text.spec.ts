@@ -17,7 +17,7 @@ interface Reference {
   createUser(): ReferencePair;
 }
 
-describe("key text", () => {
+describe("key text", { timeout: 60_000 }, () => {
   it("reads back what it wrote", () => {
     fc.assert(
       fc.property(key, (bytes) => {

@@ -26,7 +26,7 @@ function plainLeaf({ seq, timeMs, subject, headers, data }: StoredMessage): Uint
   ]);
 }
 
-describe("leaf hash", () => {
+describe("leaf hash", { timeout: 60_000 }, () => {
   it("B9 is SHA-256 over the documented encoding", () => {
     fc.assert(
       fc.property(message, (stored) => {

@@ -7,7 +7,7 @@ import { createSeed } from "./signature/signer.js";
 const body = "Zk3".repeat(20);
 const join = (...parts: readonly string[]): string => parts.join("");
 
-describe("redaction", () => {
+describe("redaction", { timeout: 60_000 }, () => {
   it.each([
     ["private-key", join("-----BEGIN RSA PRIVATE", " KEY-----\nMIIB\nabc\n-----END RSA PRIVATE", " KEY-----"), ""],
     ["private-key", join("-----BEGIN PRIVATE", " KEY-----\nMIIB cut off"), ""],
@@ -90,8 +90,9 @@ describe("redaction", () => {
     "_",
   ])("takes linear time on many times %j", (part) => {
     const text = part.repeat(Math.ceil(200_000 / part.length));
-    const start = performance.now();
+    const start = process.cpuUsage();
     redact(text);
-    expect(performance.now() - start).toBeLessThan(1_500);
+    // Quadratic time would be minutes; processor time is not stretched by what else the machine does.
+    expect(process.cpuUsage(start).user / 1e6).toBeLessThan(3);
   });
 });

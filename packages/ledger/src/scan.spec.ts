@@ -44,7 +44,7 @@ function outcome(bytes: Uint8Array): string {
 
 const bytes = (hexText: string): Uint8Array => Uint8Array.from(Buffer.from(hexText.replaceAll(" ", ""), "hex"));
 
-describe("strict scan", () => {
+describe("strict scan", { timeout: 60_000 }, () => {
   it("passes everything that our encoder writes", () => {
     fc.assert(
       fc.property(value, (any) => {
@@ -73,9 +73,9 @@ describe("strict scan", () => {
         const changed = Uint8Array.from(mutated);
         if (outcome(changed) !== "passes") return;
         passed++;
-        expect(encodeCanonical(decodeValue(changed))).toEqual(changed);
+        expect(Buffer.compare(encodeCanonical(decodeValue(changed)), changed)).toBe(0);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
     expect(passed).toBeGreaterThan(0);
   });
@@ -85,7 +85,7 @@ describe("strict scan", () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), (any) => {
         if (outcome(any) === "passes") expect(encodeCanonical(decodeValue(any))).toEqual(any);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 

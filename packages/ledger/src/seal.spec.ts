@@ -5,7 +5,7 @@ import { createDataKey, seal, unseal } from "./seal.js";
 const key = createDataKey();
 const refusal = (code: string): Error => expect.objectContaining({ code }) as Error;
 
-describe("sealing", () => {
+describe("sealing", { timeout: 60_000 }, () => {
   it("Q5 opens to the same text under the same key", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (text) => {

@@ -77,7 +77,7 @@ const { log, checkpoints } = makeLog();
 const laneOf = (message: StoredMessage | undefined): number => Number(message?.subject.split(".")[2]);
 const lastPinned = Math.max(...checkpoints.map(({ position }) => position));
 
-describe("B9 whole-log check", () => {
+describe("B9 whole-log check", { timeout: 60_000 }, () => {
   it("finds nothing in a log that nobody touched", () => {
     const report = checkLog(log, checkpoints);
     expect(report).toMatchObject({ messages: log.length, refused: 0, findings: [], chains: [] });
@@ -228,7 +228,7 @@ describe("B9 whole-log check", () => {
   });
 });
 
-describe("D1 chains in the whole-log check", () => {
+describe("D1 chains in the whole-log check", { timeout: 60_000 }, () => {
   it("name a gap, a fork and a broken chain by lane and sequence", () => {
     const author = log.filter(({ subject }) => subject.includes(".t0."));
     const without = author.filter((_, index) => index !== 3);

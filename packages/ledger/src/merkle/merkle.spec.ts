@@ -28,7 +28,7 @@ const roots = [
 const leaves = inputs.map((input) => leafOf(bytes(input)));
 const manyLeaves = Array.from({ length: 70 }, (_, index) => leafOf(Uint8Array.of(index)));
 
-describe("Merkle tree", () => {
+describe("Merkle tree", { timeout: 60_000 }, () => {
   it("B9 has the roots of RFC 6962 at every size", () => {
     const tree = createMerkleTree();
     expect(hexOf(tree.root())).toBe(roots[0]);
@@ -71,7 +71,7 @@ describe("Merkle tree", () => {
   });
 });
 
-describe("Merkle proofs", () => {
+describe("Merkle proofs", { timeout: 60_000 }, () => {
   it("prove every leaf of every tree, and no other leaf or position", () => {
     for (let size = 1; size <= 20; size++) {
       const tree = manyLeaves.slice(0, size);
