@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { certificateSchema, type Certificate } from "./certificate.js";
 import { CandorError } from "./errors.js";
 import { count, hash32, number } from "./identifiers.js";
 import { decodeValue, encodeCanonical } from "./msgpack.js";
 
 const tokenPrefix = "candor1.";
 
-const shape = z.tuple([z.literal(1), z.instanceof(Uint8Array), count, number, hash32]);
+const shape = z.union([
+  z.tuple([z.literal(1), z.instanceof(Uint8Array), count, number, hash32]),
+  z.tuple([z.literal(1), z.instanceof(Uint8Array), count, number, hash32, certificateSchema]),
+]);
 
 /** What a subagent's process is handed: the stored intent, where it lies, and the run's data key. A secret. */
 export interface DelegationToken {
@@ -16,6 +20,8 @@ export interface DelegationToken {
   readonly sequence: number;
   /** 32 bytes that prose is sealed with. */
   readonly dataKey: Uint8Array;
+  /** Operator's word for the fleet's key, for a run whose opening is no longer the last message of its subject. */
+  readonly fleet?: Certificate | undefined;
 }
 
 function toBase64Url(bytes: Uint8Array): string {
@@ -24,7 +30,9 @@ function toBase64Url(bytes: Uint8Array): string {
 
 /** One line of text. Hand it over by file descriptor, file of mode 0600 or message; never in an argument list. */
 export function encodeDelegationToken(token: DelegationToken): string {
-  return tokenPrefix + toBase64Url(encodeCanonical([1, token.intent, token.lane, token.sequence, token.dataKey]));
+  const { intent, lane, sequence, dataKey, fleet } = token;
+  const members = [1, intent, lane, sequence, dataKey, ...(fleet === undefined ? [] : [fleet])];
+  return tokenPrefix + toBase64Url(encodeCanonical(members));
 }
 
 /** @throws CandorError `malformed` if the text is no delegation token. */
@@ -33,8 +41,8 @@ export function decodeDelegationToken(text: string): DelegationToken {
   if (trimmed.startsWith(tokenPrefix)) {
     const parsed = shape.safeParse(tryDecode(trimmed.slice(tokenPrefix.length)));
     if (parsed.success) {
-      const [, intent, lane, sequence, dataKey] = parsed.data;
-      return { intent, lane, sequence, dataKey };
+      const [, intent, lane, sequence, dataKey, fleet] = parsed.data;
+      return { intent, lane, sequence, dataKey, ...(fleet === undefined ? {} : { fleet }) };
     }
   }
   throw new CandorError(

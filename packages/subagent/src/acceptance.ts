@@ -1,0 +1,131 @@
+import {
+  CandorError,
+  decodeBody,
+  decodeFrame,
+  equalBytes,
+  storedSubject,
+  type Mode,
+  type Scope,
+} from "@candor/contract";
+import { certifyTaskKey, type Signer } from "@candor/ledger";
+import type { Delegation } from "./delegation.js";
+import type { LookUp, Stored } from "./ports.js";
+import type { Recorder } from "./recorder.js";
+import type { SpooledEvent } from "./spool/spool-content.js";
+
+export interface AcceptFacts {
+  readonly delegation: Delegation;
+  readonly actor: string;
+  /** Signer of the deployment identity. */
+  readonly deployment: Signer;
+  /** Public text of the ephemeral task key. */
+  readonly taskKey: string;
+  readonly scope: Scope;
+  readonly mode: Mode;
+}
+
+/** Subject under which this agent's acceptances of the task are stored. */
+export function acceptSubject({ lane, run, task }: Delegation, actor: string): string {
+  return storedSubject({ lane, role: "agent", actor, run, task, kind: "accept" });
+}
+
+function epochOf(stored: Stored): number {
+  return decodeBody(decodeFrame(stored.data).body).epoch;
+}
+
+/**
+ * Refuses a task that this agent accepted before without this spool (R11): an event of that chain may still be under
+ * way, so nobody else can continue it.
+ *
+ * @returns the last acceptance of an earlier epoch, which the compare-and-set expects
+ * @throws CandorError `spool-lost`, `fenced`
+ */
+export async function requireUnaccepted(bus: LookUp, delegation: Delegation, actor: string): Promise<number> {
+  const last = await bus.last("log", acceptSubject(delegation, actor));
+  if (last === undefined) return 0;
+  const epoch = epochOf(last);
+  const { task } = delegation;
+  if (epoch < delegation.epoch) return last.sequence;
+  if (epoch > delegation.epoch) {
+    throw new CandorError("fenced", `Task ${task} was delegated anew as epoch ${epoch}: this token is of an old one.`);
+  }
+  throw new CandorError(
+    "spool-lost",
+    `Epoch ${epoch} of task ${task} was accepted before, and its spool is not here: another process works on it, or the spool is lost. Ask the orchestrator to delegate the task again.`,
+    { details: { epoch, sequence: last.sequence } },
+  );
+}
+
+/**
+ * Stores the acceptance: binds the ephemeral key to this epoch and states what the runtime can see (D11). Of several
+ * processes that try, the server lets one win.
+ *
+ * @returns where it is stored
+ * @throws CandorError `already-accepted` for the others, `publish-unconfirmed`
+ */
+export async function storeAccept(
+  recorder: Recorder,
+  bus: LookUp,
+  facts: AcceptFacts,
+  drainMs: number,
+): Promise<number> {
+  const { delegation, actor, deployment, taskKey, scope, mode } = facts;
+  const { run, task, epoch, hash } = delegation;
+  const sequence = await requireUnaccepted(bus, delegation, actor);
+  const certificate = certifyTaskKey(deployment, { run, task, epoch, actor, taskKey });
+  const payload = { taskKey, certificate, delegation: hash, scope, mode };
+  const subject = acceptSubject(delegation, actor);
+  const recorded = await recorder.recordBehind("accept", payload, () => ({ subject, sequence }), drainMs);
+  if (recorded === undefined) throw alreadyAccepted(delegation);
+  return recorded.sequence;
+}
+
+export function alreadyAccepted({ task, epoch }: Delegation): CandorError {
+  return new CandorError(
+    "already-accepted",
+    `Another process of this agent accepted epoch ${epoch} of task ${task} first. Leave it the task, or ask the orchestrator to delegate it again.`,
+    { details: { epoch } },
+  );
+}
+
+/**
+ * Compares what the spool remembers with the log (B9): the acceptance is where it was, and the log holds no event of
+ * this epoch that the spool does not have.
+ *
+ * @throws CandorError `log-rolled-back`, `spool-lost`
+ */
+export async function compareWithLog(
+  bus: LookUp,
+  delegation: Delegation,
+  actor: string,
+  events: readonly SpooledEvent[],
+): Promise<void> {
+  const accept = events[0];
+  if (accept?.sequence !== undefined) {
+    const last = await bus.last("log", acceptSubject(delegation, actor));
+    if (last === undefined || last.sequence < accept.sequence) throw rolledBack(accept.sequence);
+  }
+  const { lane, run, task } = delegation;
+  const at = { lane, run, task, actor, role: "agent" } as const;
+  const kinds = ["accept", "error", "retry", "effect", "acknowledge", "no-side-effects", "receipt", "report"] as const;
+  const found = await Promise.all(kinds.map((kind) => bus.last("log", storedSubject({ ...at, kind }))));
+  for (const stored of found) {
+    if (stored === undefined) continue;
+    const { epoch, seq } = decodeBody(decodeFrame(stored.data).body);
+    if (epoch !== delegation.epoch) continue;
+    const own = events[seq - 1];
+    if (own !== undefined && equalBytes(own.frame, stored.data)) continue;
+    throw new CandorError(
+      "spool-lost",
+      `The log holds event ${seq} of this task, and the spool does not: it is an old copy. Ask the orchestrator to delegate the task again.`,
+    );
+  }
+}
+
+export function rolledBack(sequence: number): CandorError {
+  return new CandorError(
+    "log-rolled-back",
+    `The log no longer has the acceptance that it stored at sequence ${sequence}: it was rolled back. Stop and tell the operator.`,
+    { details: { sequence } },
+  );
+}

@@ -1,0 +1,86 @@
+import { readLast, readLive, type Bus, type Publisher } from "@candor/bus";
+import { CandorError, isCandorError, liveSubject, parseStoredSubject, storedSubject, streams } from "@candor/contract";
+import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, TaskBus } from "./ports.js";
+
+/** The bus as a task sees it. */
+export class BusPort implements TaskBus {
+  readonly #bus: Bus;
+  readonly #publisher: Publisher;
+  readonly #reconnected = new Set<() => void>();
+
+  constructor(bus: Bus, publisher: Publisher) {
+    this.#bus = bus;
+    this.#publisher = publisher;
+    void this.#follow();
+  }
+
+  async publish(subject: string, data: Uint8Array, expect?: Expectation): Promise<PublishOutcome> {
+    const stored = expect === undefined ? undefined : storedFor(subject, expect.subject);
+    const request = {
+      subject,
+      bytes: data,
+      ...(expect === undefined ? {} : { expect }),
+      ...(stored === undefined ? {} : { storedSubject: stored }),
+    };
+    try {
+      const outcome = await this.#publisher.publish(request);
+      switch (outcome.type) {
+        case "stored":
+          return { outcome: "stored", sequence: outcome.seq };
+        case "lost":
+          return { outcome: "lost", certain: outcome.certain };
+        case "taken":
+          return { outcome: "lost", certain: true, existing: outcome.existing.data };
+      }
+    } catch (error) {
+      return failedOutcome(error);
+    }
+  }
+
+  async last(stream: LookUpStream, subject: string): Promise<Stored | undefined> {
+    const found = await readLast(this.#bus, streams[stream], subject);
+    return found && { sequence: found.seq, data: found.data };
+  }
+
+  subscribe(subject: string, listener: (message: LiveMessage) => void): () => void {
+    const subscription = this.#bus.nc.subscribe(liveSubject(subject), {
+      callback: (error, message) => {
+        const live = error === null ? readLive(message) : undefined;
+        if (live !== undefined) listener(live);
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+
+  onReconnect(listener: () => void): () => void {
+    this.#reconnected.add(listener);
+    return () => this.#reconnected.delete(listener);
+  }
+
+  async #follow(): Promise<void> {
+    for await (const { type } of this.#bus.nc.status()) {
+      if (type !== "reconnect") continue;
+      for (const listener of [...this.#reconnected]) listener();
+    }
+  }
+}
+
+/** Where a published event of this agent is stored; its lane is that of the expectation, which is of the same run. */
+function storedFor(published: string, expected: string): string | undefined {
+  const lane = parseStoredSubject(expected)?.lane;
+  const [, , , actor, run, task, kind] = published.split(".");
+  if (lane === undefined || actor === undefined || run === undefined || task === undefined) return undefined;
+  return storedSubject({ lane, role: "agent", actor, run, task, kind: kind as "effect" });
+}
+
+function failedOutcome(error: unknown): PublishOutcome {
+  if (isCandorError(error, "publish-unconfirmed")) return { outcome: "unknown", error };
+  if (isCandorError(error, "server-unreachable", "store-full", "connection-closed")) return { outcome: "later", error };
+  if (isCandorError(error)) return { outcome: "refused", error };
+  const unforeseen = new CandorError("defect", "Publishing failed in a way that the bus does not know.", {
+    cause: error,
+  });
+  return { outcome: "unknown", error: unforeseen };
+}

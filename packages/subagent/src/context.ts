@@ -1,0 +1,92 @@
+import { CandorError, type CoverageState, type ErrorType, type Payload } from "@candor/contract";
+import { attempt, type AttemptOptions, type Try } from "./attempt.js";
+import { givenUp } from "./attempt-scope.js";
+import type { EffectCall, EffectOptions, Effects } from "./effect.js";
+import { toFailure } from "./failure.js";
+import { requireLabel } from "./label.js";
+import type { TaskDesk } from "./task-desk.js";
+
+export interface ErrorOptions {
+  /** What failed; `task` by default. */
+  readonly operation?: string;
+  readonly upstream?: string;
+  /** Key task that it concerns. */
+  readonly covers?: string;
+  /** Dealt with: the task's success does not suffer from it. */
+  readonly recovered?: boolean;
+  /** The agent's own type for it; by table otherwise. */
+  readonly type?: ErrorType;
+  readonly finality?: Payload<"error">["finality"];
+  /** What the receiver might try. Prose, and named for what it is: no code reads it (F4). */
+  readonly unverifiedHint?: string;
+}
+
+/** What the callback of a task works with. Concurrent use is normal. */
+export interface TaskContext {
+  /** Aborted at once when the task is recalled, terminated, closed or delegated anew. */
+  readonly signal: AbortSignal;
+  /** A call that may fail and be tried again; each failure and each retry is recorded when it happens. */
+  attempt<T>(operation: string, options: AttemptOptions, run: (attempt: Try) => Promise<T> | T): Promise<T>;
+  /**
+   * A change outside the agent. It runs only after its dispatch is stored, under the key that the delegation minted,
+   * and once: asked for again, it gives what the first returned. It must be one call: two changes are two effects.
+   *
+   * @throws CandorError `intent-key-unknown`, `intent-key-reuse`, `intent-key-in-doubt`, `recalled`, `fenced`,
+   *   `publish-unconfirmed`, and what `run` throws
+   */
+  effect<T>(options: EffectOptions, run: (effect: EffectCall) => Promise<T> | T): Promise<T>;
+  /** Says what was not checked. Prose for people. */
+  caveat(text: string): void;
+  /** States how far a key task is done; wins over what calls that cover it came to. */
+  cover(task: string, state: CoverageState): void;
+  /** Records an error that the callback dealt with or wants told. */
+  error(error: unknown, options?: ErrorOptions): Promise<void>;
+}
+
+const mostCaveats = 1_000;
+
+/** @param caveats where caveats are kept for the report */
+export function createContext(desk: TaskDesk, effects: Effects, caveats: string[]): TaskContext {
+  return {
+    signal: desk.signal,
+    attempt: (operation, options, run) => attempt(desk, operation, options, run),
+    effect: (options, run) => effects.run(options, run),
+    caveat: (text) => {
+      if (text.trim() === "") throw new CandorError("bad-argument", "A caveat needs a text.", { path: "text" });
+      if (caveats.length >= mostCaveats) {
+        throw new CandorError("too-large", `A report takes ${mostCaveats} caveats; put several into one.`);
+      }
+      caveats.push(text);
+    },
+    cover: (task, state) => {
+      requireLabel(task, "task");
+      desk.coverage.state(task, state);
+    },
+    error: (error, options = {}) => noteError(desk, error, options),
+  };
+}
+
+/** An error that was told before and is dealt with now is answered by a retry, since events are never rewritten. */
+async function noteError(desk: TaskDesk, error: unknown, options: ErrorOptions): Promise<void> {
+  const { operation = "task", upstream, covers, recovered = false, type, finality, unverifiedHint } = options;
+  requireLabel(operation, "operation");
+  const known = desk.faults.seqOf(error);
+  if (known !== undefined) {
+    const reason = await known;
+    if (recovered) await desk.faults.retry({ operation, upstream, attempt: 2, reason, delayMs: 0, outcome: "ok" });
+    return;
+  }
+  const failure = toFailure(error, type === undefined ? undefined : () => type);
+  await desk.faults.error(error, {
+    operation,
+    upstream,
+    covers,
+    type: failure.type,
+    finality: finality ?? (recovered ? "recoverable" : givenUp(failure)),
+    recovered,
+    attempt: 1,
+    priors: [],
+    description: failure.description,
+    unverifiedHint,
+  });
+}

@@ -1,0 +1,407 @@
+import { randomUUID } from "node:crypto";
+import {
+  CandorError,
+  concatBytes,
+  domainPrefix,
+  encodeCanonical,
+  isCandorError,
+  sha256,
+  type Logger,
+  type Mode,
+  type Payload,
+} from "@candor/contract";
+import { currentAttempt, givenUp, inAttempt, type AttemptScope } from "./attempt-scope.js";
+import type { Control } from "./control.js";
+import { differs, type EffectBook } from "./effect-book.js";
+import { decryptJson, encryptJson } from "./encrypted-json.js";
+import { toFailure, type Classify } from "./failure.js";
+import type { Inherited } from "./inheritance.js";
+import type { Claim, IntentKeys } from "./intent-keys.js";
+import { requireLabel } from "./label.js";
+import { within } from "./pause.js";
+import type { Recorder } from "./recorder.js";
+import type { SpoolContent } from "./spool/spool-content.js";
+import type { SpoolRecord } from "./spool/spool-record.js";
+import type { TaskDesk } from "./task-desk.js";
+
+export interface EffectOptions {
+  /** Name under which the delegation minted a key. */
+  readonly intent: string;
+  /** Where the effect goes; may be left out where the delegation says it. */
+  readonly target?: string;
+  /** Key task of the brief that this effect does. */
+  readonly covers?: string;
+  /** What the effect is called with; only a digest of it is recorded. */
+  readonly arguments?: unknown;
+  /** The agent's own types for its errors. A type that turns the call away says that nothing happened. */
+  readonly classify?: Classify;
+}
+
+/** One effect under way. */
+export interface EffectCall {
+  /** For the downstream, as idempotency key. */
+  readonly key: string;
+  /**
+   * Aborted when the effect must end: at a termination, or when the window of a recall is over. A recall alone lets it
+   * run on, since an effect that is cut off is in doubt.
+   */
+  readonly signal: AbortSignal;
+  /** Identifiers that both sides share: record key, message id, what the downstream returned (F6). */
+  identify(identifiers: Readonly<Record<string, string>>): void;
+}
+
+export interface EffectsOptions {
+  readonly desk: TaskDesk;
+  readonly recorder: Recorder;
+  readonly book: EffectBook;
+  readonly keys: IntentKeys;
+  readonly control: Control;
+  readonly spool: { readonly content: SpoolContent; write(record: SpoolRecord): void };
+  readonly dataKey: Uint8Array;
+  readonly epoch: number;
+  readonly mode: Mode;
+  readonly minted: Payload<"delegate">["intents"];
+  readonly inherited: ReadonlyMap<string, Inherited>;
+  /** How long a dispatch may take to be stored before the effect is given up, in ms. */
+  readonly dispatchMs: number;
+  readonly logger: Logger;
+}
+
+/** What is about to be dispatched. */
+interface Planned {
+  readonly intent: string;
+  readonly key: string;
+  readonly target: string;
+  readonly covers: string | undefined;
+  readonly arguments: Uint8Array | undefined;
+  readonly minted: boolean;
+}
+
+interface Running {
+  readonly arguments: Uint8Array | undefined;
+  readonly result: Promise<unknown>;
+}
+
+/** How often a dispatch that the fence refused is tried again, where the intent behind it did not count. */
+const mostFences = 3;
+
+/**
+ * Runs effects: each only after its `dispatched` event is stored behind the fence and its intent key is claimed, and
+ * each once, however often it is asked for (F7).
+ */
+export class Effects {
+  readonly #options: EffectsOptions;
+  readonly #running = new Map<string, Running>();
+  readonly #callingOff = new Set<Promise<void>>();
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until no effect is under way. */
+  async settled(): Promise<void> {
+    while (this.#running.size + this.#callingOff.size > 0) {
+      await Promise.allSettled([...[...this.#running.values()].map(({ result }) => result), ...this.#callingOff]);
+    }
+  }
+
+  /** @see TaskContext.effect */
+  async run<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+    const { desk } = this.#options;
+    desk.requireRunning();
+    desk.work.calls += 1;
+    try {
+      const result = await continuing(desk, options, () => this.#once(options, call));
+      desk.work.succeeded += 1;
+      desk.coverage.observe(options.covers, "done");
+      return result;
+    } catch (error) {
+      desk.coverage.observe(options.covers, "failed");
+      throw error;
+    }
+  }
+
+  async #once<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+    const { result } = await this.#refusing(options, () => ({ result: this.#begin(options, call) }));
+    return await result;
+  }
+
+  /** Looks and begins in one go, so that of two calls at once one begins. */
+  #begin<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+    const plan = this.#plan(options);
+    const running = this.#running.get(plan.key);
+    if (running !== undefined) {
+      requireSameArguments(plan, running.arguments);
+      return running.result as Promise<T>;
+    }
+    const first = this.#firstResult(plan);
+    if (first !== undefined) return Promise.resolve(first.value as T);
+    const result = this.#perform(plan, options, call).finally(() => {
+      this.#running.delete(plan.key);
+    });
+    this.#running.set(plan.key, { arguments: plan.arguments, result });
+    return result;
+  }
+
+  #plan({ intent, target, covers, arguments: given }: EffectOptions): Planned {
+    requireLabel(intent, "intent");
+    const { minted, mode } = this.#options;
+    const found = minted.find((candidate) => candidate.intent === intent);
+    const digest = given === undefined ? undefined : argumentsDigest(given);
+    const goesTo = target ?? found?.target;
+    if (goesTo === undefined)
+      throw new CandorError("bad-argument", `The effect ${intent} needs a target.`, { path: "target" });
+    requireLabel(goesTo, "target");
+    if (found === undefined) {
+      if (mode === "enforce") throw unknownKey(intent, "the delegation minted no key for it");
+      // Told apart from every other one, since in observe mode nothing that the agent does may change.
+      return { intent, key: `unminted-${randomUUID()}`, target: goesTo, covers, arguments: digest, minted: false };
+    }
+    if (found.target !== undefined && found.target !== goesTo) {
+      throw unknownKey(intent, `its key was minted for the target ${found.target}, not for ${goesTo}`);
+    }
+    return { intent, key: found.key, target: goesTo, covers, arguments: digest, minted: true };
+  }
+
+  /** What the key came to before; undefined if the effect may run. */
+  #firstResult(plan: Planned): { readonly value: unknown } | undefined {
+    const { book, inherited, spool, dataKey } = this.#options;
+    const last = book.lastOf(plan.key);
+    if (last?.phase === "dispatched" || last?.phase === "in-doubt") throw inDoubt(plan, "this epoch");
+    if (last?.phase === "committed") {
+      requireSameArguments(plan, last.arguments);
+      return { value: openResult(plan, spool.content.results.get(plan.key)?.result, last.identifiers, dataKey) };
+    }
+    const earlier = inherited.get(plan.key);
+    if (earlier?.state === "in-doubt") throw inDoubt(plan, "an earlier epoch");
+    if (earlier === undefined) return undefined;
+    requireSameArguments(plan, earlier.done.arguments);
+    return { value: openResult(plan, earlier.done.result, earlier.done.identifiers, dataKey) };
+  }
+
+  async #perform<T>(plan: Planned, options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+    const dispatch = await this.#dispatch(plan, options);
+    const identifiers: Record<string, string> = {};
+    let value: T;
+    try {
+      value = await call({
+        key: plan.key,
+        signal: this.#options.control.cutSignal,
+        identify: (more) => Object.assign(identifiers, more),
+      });
+    } catch (error) {
+      const failure = toFailure(error, options.classify);
+      await this.#outcome(plan, dispatch, failure.mayHaveHappened ? "in-doubt" : "failed", identifiers);
+      await this.#options.desk.faults.failure(error, failure, placeOf(plan));
+      throw error;
+    }
+    await this.#commit(plan, dispatch, value, identifiers);
+    return value;
+  }
+
+  /** Resolves with the number of the dispatch once the effect may run. */
+  async #dispatch(plan: Planned, options: EffectOptions): Promise<number> {
+    return await this.#refusing(options, async () => {
+      for (let round = 1; ; round += 1) {
+        const dispatch = await this.#dispatchOnce(plan);
+        if (dispatch !== undefined) return dispatch;
+        // The intent that broke the fence may not have come by live delivery yet.
+        await this.#options.control.refresh();
+        this.#options.control.requireRunning();
+        if (round === mostFences) {
+          throw new CandorError(
+            "fenced",
+            `New intents kept coming while ${plan.intent} was to be dispatched. It did not run.`,
+          );
+        }
+      }
+    });
+  }
+
+  /** Undefined if the fence refused it. Claim and dispatch go out together. */
+  async #dispatchOnce(plan: Planned): Promise<number | undefined> {
+    const { recorder, control, keys, dispatchMs } = this.#options;
+    const { intent, key, target, covers } = plan;
+    let claim: Promise<Claim> = Promise.resolve("held");
+    const recording = recorder.recordBehind(
+      "effect",
+      {
+        phase: "dispatched",
+        intent,
+        key,
+        target,
+        ...(plan.arguments === undefined ? {} : { arguments: plan.arguments }),
+        ...(covers === undefined ? {} : { covers }),
+      },
+      async () => {
+        const fence = await control.fence();
+        if (plan.minted) claim = keys.claim(key, dispatchMs);
+        claim.catch(() => undefined);
+        return fence;
+      },
+      dispatchMs,
+    );
+    const recorded = await within(recording, dispatchMs * 2);
+    if (recorded === undefined) {
+      this.#callOffLater(plan, recording);
+      throw new CandorError(
+        "publish-unconfirmed",
+        `The dispatch of ${intent} was not confirmed in time, so the effect did not run. Check that the server runs, then try again.`,
+      );
+    }
+    if (recorded.value === undefined) return undefined;
+    const { seq } = recorded.value;
+    try {
+      if ((await claim) === "lost") throw inDoubt(plan, "another process");
+      // A recall that came while the dispatch was under way: stored before it, but nothing has run yet.
+      control.requireRunning();
+    } catch (error) {
+      await this.#outcome(plan, seq, "not-run", {});
+      throw error;
+    }
+    return seq;
+  }
+
+  /** A dispatch that was given up may still be found stored: then the log learns that nothing ran. */
+  #callOffLater(plan: Planned, recording: Promise<{ readonly seq: number } | undefined>): void {
+    const { logger } = this.#options;
+    const callingOff = recording
+      .then(async (late) => {
+        if (late !== undefined) await this.#outcome(plan, late.seq, "not-run", {});
+      })
+      .catch((error: unknown) => {
+        logger.warn({ intent: plan.intent, error }, "a dispatch that was given up could not be called off");
+      })
+      .finally(() => this.#callingOff.delete(callingOff));
+    this.#callingOff.add(callingOff);
+  }
+
+  async #commit(plan: Planned, dispatch: number, value: unknown, identifiers: Record<string, string>): Promise<void> {
+    const { spool, dataKey, keys, epoch } = this.#options;
+    const result = encryptJson(value, dataKey);
+    if (result !== undefined) {
+      spool.write({ type: "result", key: plan.key, dispatch, result });
+      spool.content.results.set(plan.key, { dispatch, result });
+    }
+    await this.#outcome(plan, dispatch, "committed", identifiers);
+    if (!plan.minted) return;
+    keys.settle(plan.key, { epoch, dispatch, identifiers, arguments: plan.arguments, result }, () => {
+      spool.write({ type: "done", key: plan.key });
+    });
+  }
+
+  async #outcome(
+    plan: Planned,
+    dispatch: number,
+    phase: "committed" | "failed" | "not-run" | "in-doubt",
+    identifiers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { intent, key, target, covers } = plan;
+    await this.#options.recorder.record("effect", {
+      phase,
+      intent,
+      key,
+      target,
+      dispatch,
+      ...(Object.keys(identifiers).length === 0 ? {} : { identifiers: { ...identifiers } }),
+      ...(covers === undefined ? {} : { covers }),
+    });
+  }
+
+  /** Records a refusal of our own as the error that it is, and passes it on. What stops the task is told by the recall. */
+  async #refusing<T>(options: EffectOptions, run: () => Promise<T> | T): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      const { desk, control, logger } = this.#options;
+      if (control.stop !== undefined) throw error;
+      const told = desk.faults.failure(error, toFailure(error), { operation: options.intent, covers: options.covers });
+      // A dispatch that hangs holds the chain up: its failure is told behind it, but not waited for.
+      if (!isCandorError(error, "publish-unconfirmed")) await told;
+      else told.catch((cause: unknown) => { logger.warn({ error: cause }, "an error could not be recorded"); }); // prettier-ignore
+      throw error;
+    }
+  }
+}
+
+/** An effect that failed in a process before goes on with its row of tries: this one is a retry of it. */
+async function continuing<T>(desk: TaskDesk, { intent, target }: EffectOptions, run: () => Promise<T>): Promise<T> {
+  const left = desk.unrecovered.take(intent);
+  if (left === undefined) return await run();
+  const outer = currentAttempt();
+  const attempt = left.attempt + 1;
+  const told = (outcome: "ok" | "failed"): Promise<void> =>
+    desk.faults.retry({ operation: intent, upstream: target, attempt, reason: left.seq, delayMs: 0, outcome });
+  const scope: AttemptScope = {
+    attempt,
+    priors: [...(outer?.priors ?? []), ...left.priors, { attempt: left.attempt, reason: left.seq, delayMs: 0 }],
+    finalityOf: outer?.finalityOf ?? givenUp,
+  };
+  try {
+    const value = await inAttempt(scope, run);
+    await told("ok");
+    return value;
+  } catch (error) {
+    await told("failed");
+    throw error;
+  }
+}
+
+function placeOf({ intent, target, covers }: Planned): {
+  operation: string;
+  upstream: string;
+  covers: string | undefined;
+} {
+  return { operation: intent, upstream: target, covers };
+}
+
+/** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
+export function argumentsDigest(value: unknown): Uint8Array {
+  try {
+    return sha256(concatBytes(domainPrefix("candor/v1/arguments"), encodeCanonical(value)));
+  } catch (cause) {
+    throw new CandorError("bad-argument", "The arguments of an effect must be plain data.", {
+      cause,
+      path: "arguments",
+    });
+  }
+}
+
+function requireSameArguments(plan: Planned, first: Uint8Array | undefined): void {
+  if (!differs(plan.arguments, first)) return;
+  throw new CandorError(
+    "intent-key-reuse",
+    `The effect ${plan.intent} is asked for with other arguments than before. One key has one meaning: have a second key minted.`,
+    { details: { intent: plan.intent, key: plan.key } },
+  );
+}
+
+function openResult(
+  plan: Planned,
+  result: Uint8Array | undefined,
+  identifiers: Readonly<Record<string, string>>,
+  dataKey: Uint8Array,
+): unknown {
+  if (result !== undefined) return decryptJson(result, dataKey);
+  throw new CandorError(
+    "not-found",
+    `The effect ${plan.intent} is done already, and what it returned was not kept. Look it up by its identifiers.`,
+    { details: { intent: plan.intent, key: plan.key, identifiers } },
+  );
+}
+
+function inDoubt(plan: Planned, by: string): CandorError {
+  return new CandorError(
+    "intent-key-in-doubt",
+    `The effect ${plan.intent} was started by ${by} and it is not known whether it happened. Have it looked up at ${plan.target} by key ${plan.key} before anything else.`,
+    { details: { intent: plan.intent, key: plan.key, target: plan.target } },
+  );
+}
+
+function unknownKey(intent: string, why: string): CandorError {
+  return new CandorError(
+    "intent-key-unknown",
+    `The effect ${intent} is refused: ${why}. Have the orchestrator name it in the delegation.`,
+    { details: { intent } },
+  );
+}

@@ -1,0 +1,112 @@
+import type { ErrorType, Finality, Payload } from "@candor/contract";
+import { currentAttempt, givenUp, type PriorAttempt } from "./attempt-scope.js";
+import type { Failure } from "./failure.js";
+import type { Prose } from "./prose.js";
+import type { Recorder } from "./recorder.js";
+
+export interface FaultPlace {
+  readonly operation: string;
+  readonly upstream?: string | undefined;
+  readonly covers?: string | undefined;
+}
+
+export interface FaultFacts extends FaultPlace {
+  readonly type: ErrorType;
+  readonly finality: Finality;
+  readonly recovered: boolean;
+  readonly attempt: number;
+  readonly priors: readonly PriorAttempt[];
+  readonly description: string;
+  readonly unverifiedHint?: string | undefined;
+}
+
+export type RetryFacts = Pick<Payload<"retry">, "attempt" | "reason" | "delayMs" | "outcome"> &
+  Pick<FaultPlace, "operation" | "upstream">;
+
+const mostListed = 1_000;
+/** How far causes are followed. */
+const deepest = 8;
+
+/** Writes errors and retries, each error once however many layers it passes through on its way up. */
+export class FaultLog {
+  readonly #recorder: Recorder;
+  readonly #prose: Prose;
+  readonly #committed: () => Payload<"error">["effects"];
+  readonly #known = new WeakMap<object, Promise<number>>();
+  #lastPlain: { readonly value: unknown; readonly seq: Promise<number> } | undefined;
+
+  /** @param committed the effects that are committed so far (F6) */
+  constructor(recorder: Recorder, prose: Prose, committed: () => Payload<"error">["effects"]) {
+    this.#recorder = recorder;
+    this.#prose = prose;
+    this.#committed = committed;
+  }
+
+  /** Number of the event that tells this error or one that it wraps; undefined if none does. */
+  seqOf(error: unknown): Promise<number> | undefined {
+    let next = error;
+    for (let depth = 0; depth < deepest; depth += 1) {
+      if (typeof next !== "object" || next === null) {
+        return depth === 0 && this.#lastPlain?.value === next ? this.#lastPlain?.seq : undefined;
+      }
+      const seq = this.#known.get(next);
+      if (seq !== undefined) return seq;
+      next = (next as { cause?: unknown }).cause;
+    }
+    return undefined;
+  }
+
+  /** Records an error, or finds the event that told it before. */
+  error(error: unknown, facts: FaultFacts): Promise<number> {
+    const known = this.seqOf(error);
+    if (known !== undefined) return known;
+    const seq = this.#record(facts);
+    if (typeof error === "object" && error !== null) this.#known.set(error, seq);
+    else this.#lastPlain = { value: error, seq };
+    return seq;
+  }
+
+  /** Records a failure where it is seen, in the place of the try that it happened in. */
+  failure(error: unknown, failure: Failure, place: FaultPlace): Promise<number> {
+    const scope = currentAttempt();
+    return this.error(error, {
+      ...place,
+      type: failure.type,
+      finality: (scope?.finalityOf ?? givenUp)(failure),
+      recovered: false,
+      attempt: scope?.attempt ?? 1,
+      priors: scope?.priors ?? [],
+      description: failure.description,
+    });
+  }
+
+  async retry({ operation, upstream, attempt, reason, delayMs, outcome }: RetryFacts): Promise<void> {
+    await this.#recorder.record("retry", {
+      operation,
+      ...(upstream === undefined ? {} : { upstream }),
+      attempt,
+      reason,
+      delayMs,
+      outcome,
+    });
+  }
+
+  async #record(facts: FaultFacts): Promise<number> {
+    const { operation, upstream, covers, type, finality, recovered, attempt, priors, description } = facts;
+    const { unverifiedHint } = facts;
+    const { seq } = await this.#recorder.record("error", () => ({
+      type,
+      finality,
+      recovered,
+      operation,
+      ...(upstream === undefined ? {} : { upstream }),
+      attempt,
+      attempts: priors.slice(-mostListed),
+      ...(covers === undefined ? {} : { covers }),
+      effects: this.#committed().slice(-mostListed),
+      description: this.#prose.seal(description),
+      ...(unverifiedHint === undefined ? {} : { unverifiedHint: this.#prose.seal(unverifiedHint) }),
+    }));
+    return seq;
+  }
+}

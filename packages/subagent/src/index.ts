@@ -1,0 +1,11 @@
+export { connectSubagent } from "./agent.js";
+export type { QuarantineNotice, Subagent, SubagentOptions } from "./agent.js";
+export type { AttemptOptions, Try } from "./attempt.js";
+export type { ErrorOptions, TaskContext } from "./context.js";
+export type { EffectCall, EffectOptions } from "./effect.js";
+export { toFailure } from "./failure.js";
+export type { Classify, Failure } from "./failure.js";
+export type { TaskOutcome } from "./report.js";
+export { defaultScope } from "./scope.js";
+export type { AcceptOptions, TaskLimits } from "./task-opening.js";
+export type { SubagentTask, TaskBrief, TaskId, TaskResult } from "./task.js";

@@ -1,0 +1,141 @@
+import {
+  CandorError,
+  completionConfidence,
+  encodeCanonical,
+  errorLogReceiptOf,
+  limits,
+  unseenRetryLayers,
+  utf8,
+  type Claim,
+  type Coverage,
+  type FinishReason,
+  type Payload,
+  type Receipts,
+  type Report,
+  type RetryEntry,
+  type Scope,
+} from "@candor/contract";
+import type { Prose } from "./prose.js";
+import type { Moment } from "./recorder.js";
+
+/** What the callback says of its work. Everything else in a report is made by code. */
+export interface TaskOutcome {
+  readonly claim: Exclude<Claim, "none">;
+  /** Prose for people. */
+  readonly summary?: string;
+  /** The model's own number in 0..1. It is kept apart, and no verdict uses it. */
+  readonly selfReportedConfidence?: number;
+}
+
+export interface ReportFacts {
+  readonly claim: Claim;
+  readonly finishReason: FinishReason;
+  readonly coverage: Coverage;
+  readonly effects: Report["effects"];
+  readonly retries: readonly RetryEntry[];
+  readonly scope: Scope;
+  readonly keyTasks: readonly string[];
+  readonly work: Report["work"];
+  readonly summary: string | undefined;
+  readonly caveats: readonly string[];
+  readonly selfReportedConfidence: number | undefined;
+}
+
+export interface MadeReport {
+  readonly report: Report;
+  readonly receipts: readonly Payload<"receipt">[];
+}
+
+const partBytes = 200 * 1024;
+/** Bytes of a message that the envelope around a payload may take. */
+const envelopeBytes = 1_024;
+/** Room for prose, so that it never crowds out a receipt; longer texts are cut. */
+const proseBytes = 24 * 1024;
+const sealOverheadBytes = 40;
+
+/** Cuts a text to so many UTF-8 bytes at most. */
+function cut(text: string, bytes: number): string {
+  if (utf8(text).length <= bytes) return text;
+  let end = Math.min(text.length, bytes);
+  while (end > 0 && utf8(text.slice(0, end)).length > bytes - 3) end = Math.floor(end * 0.9);
+  return `${text.slice(0, end)}…`;
+}
+
+function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" | "caveats"> {
+  const { summary, caveats } = facts;
+  const texts = caveats.length + (summary === undefined ? 0 : 1);
+  const share = Math.max(16, Math.floor(proseBytes / Math.max(1, texts)) - sealOverheadBytes);
+  return {
+    ...(summary === undefined ? {} : { summary: prose.seal(cut(summary, Math.max(share, 8 * 1024))) }),
+    caveats: caveats.map((caveat) => prose.seal(cut(caveat, share))),
+  };
+}
+
+/**
+ * Makes a report (D1–D3): its receipts are taken from the chain as it stands at `moment`. Receipts that are too many
+ * for one message go ahead of it in numbered parts.
+ *
+ * @returns the report, and the `receipt` events to record before it with nothing between them
+ */
+export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): MadeReport {
+  const { tally, head } = moment;
+  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence } = facts;
+  const receipts: Receipts = {
+    errorLog: errorLogReceiptOf(tally, head),
+    retries: { entries: [...retries], unseen: unseenRetryLayers(scope) },
+  };
+  const score = completionConfidence({
+    errors: tally.errors(),
+    retries: tally.retryCount,
+    coverage,
+    keyTasks,
+    caveats: caveats.length,
+  });
+  const report: Report = {
+    claim: facts.claim,
+    finishReason: facts.finishReason,
+    coverage,
+    effects: facts.effects,
+    receiptParts: 0,
+    confidence: { formula: 1, score, caveats: caveats.length },
+    work: facts.work,
+    ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
+    ...sealedProse(facts, prose),
+  };
+  const bytes = encodeCanonical(receipts);
+  const whole = { ...report, receipts };
+  const fits = encodeCanonical(whole).length + envelopeBytes <= limits.maxMessageBytes;
+  if (bytes.length <= limits.maxInlineReceiptBytes && fits) return { report: whole, receipts: [] };
+  const parts = Math.ceil(bytes.length / partBytes);
+  return {
+    report: { ...report, receiptParts: parts },
+    receipts: Array.from({ length: parts }, (_, i) => {
+      return { part: i + 1, parts, content: bytes.slice(i * partBytes, (i + 1) * partBytes) };
+    }),
+  };
+}
+
+const claimWords = ["pass", "fail", "unsure"] as const;
+
+/** What a callback returned, if it is an outcome. @throws CandorError `bad-argument` for one that does not fit */
+export function readOutcome(value: unknown): TaskOutcome | undefined {
+  if (typeof value !== "object" || value === null || !("claim" in value)) return undefined;
+  const { claim, summary, selfReportedConfidence: confidence } = value as Readonly<Record<string, unknown>>;
+  const found = claimWords.find((word) => word === claim);
+  const fits =
+    found !== undefined &&
+    (summary === undefined || typeof summary === "string") &&
+    (confidence === undefined || (typeof confidence === "number" && confidence >= 0 && confidence <= 1));
+  if (!fits) {
+    throw new CandorError(
+      "bad-argument",
+      `What the task returned is no outcome: claim must be ${claimWords.join(", ")}, summary a text and selfReportedConfidence a number in 0..1.`,
+      { path: "claim" },
+    );
+  }
+  return {
+    claim: found,
+    ...(summary === undefined ? {} : { summary }),
+    ...(confidence === undefined ? {} : { selfReportedConfidence: confidence }),
+  };
+}

@@ -1,0 +1,137 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CandorError, equalBytes, type EventKind } from "@candor/contract";
+import { createSeed, createSigner, type Signer } from "@candor/ledger";
+import { Lock } from "./lock.js";
+import { RecordFile } from "./record-file.js";
+import { SpoolContent } from "./spool-content.js";
+import { encodeSpoolRecord, type Expectation, type SpoolRecord } from "./spool-record.js";
+
+export interface SpoolPlace {
+  readonly actor: string;
+  readonly run: string;
+  readonly task: string;
+  readonly epoch: number;
+  /** Hash of the delegation that the task is done under. */
+  readonly delegation: Uint8Array;
+}
+
+const seedName = "task.seed";
+const logName = "events.log";
+
+/**
+ * The folder in which one epoch of one task lives on disk: the ephemeral task key, every event before it is published,
+ * and the results of effects. Only its holder may publish under that epoch; without it nobody continues the chain.
+ */
+export class Spool {
+  readonly folder: string;
+  /** Signs for the ephemeral task key. */
+  readonly signer: Signer;
+  /** What an earlier process left; empty for a new task. */
+  readonly content: SpoolContent;
+  readonly #lock: Lock;
+  readonly #file: RecordFile;
+
+  private constructor(folder: string, parts: { signer: Signer; content: SpoolContent; lock: Lock; file: RecordFile }) {
+    this.folder = folder;
+    this.signer = parts.signer;
+    this.content = parts.content;
+    this.#lock = parts.lock;
+    this.#file = parts.file;
+  }
+
+  /**
+   * Opens the task's folder under `root` and locks it, or makes it.
+   *
+   * @throws CandorError `spool-locked` while another process works on the task, `spool-lost` if what is there can't be
+   *   continued, `key-exposed` if others can read the task key, `folder-not-writable`
+   */
+  static open(root: string, place: SpoolPlace): Spool {
+    const folder = join(root, `${place.actor}.${place.run}.${place.task}.${place.epoch}`);
+    makeFolder(folder);
+    const lock = Lock.take(folder);
+    try {
+      const hadSeed = existsSync(join(folder, seedName));
+      const { file, records } = RecordFile.open(join(folder, logName));
+      try {
+        if (records.length > 0 && !hadSeed) throw lost(folder, "its task key is gone");
+        const signer = createSigner(hadSeed ? readSeed(folder) : makeSeed(folder));
+        const content = SpoolContent.from(records);
+        requireSame(folder, content, place, signer);
+        const spool = new Spool(folder, { signer, content, lock, file });
+        if (content.opened === undefined) {
+          spool.write({ type: "opened", delegation: place.delegation, taskKey: signer.publicKey });
+        }
+        return spool;
+      } catch (error) {
+        file.close();
+        throw error;
+      }
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Appends an event before it is published. `expect` is the fence or the compare-and-set that it goes out behind. */
+  event(seq: number, kind: EventKind, frame: Uint8Array, expect?: Expectation): void {
+    this.write({ type: "event", seq, kind, frame, ...(expect === undefined ? {} : { expect }) });
+  }
+
+  /** Appends any record. @throws CandorError `folder-not-writable`, and nothing was appended. */
+  write(record: SpoolRecord): void {
+    this.#file.append(encodeSpoolRecord(record));
+  }
+
+  /** Waits until everything appended so far is on disk. */
+  sync(): Promise<void> {
+    return this.#file.sync();
+  }
+
+  close(): void {
+    this.#file.close();
+    this.#lock.release();
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  } catch (cause) {
+    throw new CandorError(
+      "folder-not-writable",
+      `The spool folder ${folder} can't be made: check its rights, or give another as spoolDir.`,
+      { cause, path: folder },
+    );
+  }
+}
+
+function makeSeed(folder: string): string {
+  const seed = createSeed();
+  writeFileSync(join(folder, seedName), `${seed}\n`, { mode: 0o600, flag: "wx", flush: true });
+  return seed;
+}
+
+function readSeed(folder: string): string {
+  const path = join(folder, seedName);
+  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
+    throw new CandorError("key-exposed", `Others can read the task key ${path}: set its mode to 0600.`, { path });
+  }
+  return readFileSync(path, "utf8").trim();
+}
+
+function requireSame(folder: string, content: SpoolContent, place: SpoolPlace, signer: Signer): void {
+  const { opened } = content;
+  if (opened === undefined) return;
+  if (!equalBytes(opened.delegation, place.delegation)) throw lost(folder, "it belongs to another delegation");
+  if (opened.taskKey !== signer.publicKey) throw lost(folder, "its task key is another one");
+}
+
+function lost(folder: string, why: string): CandorError {
+  return new CandorError(
+    "spool-lost",
+    `The spool ${folder} can't be continued: ${why}. Ask the orchestrator to delegate the task again.`,
+    { path: folder },
+  );
+}

@@ -1,0 +1,335 @@
+import {
+  CandorError,
+  equalBytes,
+  intentSubject,
+  verdictSubject,
+  type Logger,
+  type Mode,
+  type Payload,
+  type Scope,
+} from "@candor/contract";
+import type { Signer } from "@candor/ledger";
+import { acceptSubject, alreadyAccepted, compareWithLog, rolledBack, storeAccept } from "./acceptance.js";
+import { Control } from "./control.js";
+import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
+import { Effects } from "./effect.js";
+import { FaultLog } from "./fault-log.js";
+import { openVerdict } from "./guard-record.js";
+import { inherit } from "./inheritance.js";
+import { IntentKeys } from "./intent-keys.js";
+import type { TaskBus } from "./ports.js";
+import { Prose } from "./prose.js";
+import { Recorder } from "./recorder.js";
+import { defaultScope } from "./scope.js";
+import { Spool } from "./spool/spool.js";
+import { Stopping } from "./stopping.js";
+import { Desk, TaskState } from "./task-state.js";
+import { SubagentTask, type TaskBrief } from "./task.js";
+
+/** Who accepts tasks. */
+export interface AgentIdentity {
+  readonly name: string;
+  /** Signer of the deployment identity. */
+  readonly signer: Signer;
+  /** Public key text of the operator. */
+  readonly operator: string;
+}
+
+export interface AcceptOptions {
+  /** Whether effects without a minted key are refused (`enforce`, the default) or recorded as what they are. */
+  readonly mode?: Mode;
+  /** What the runtime sees; this SDK's own scope by default. An adapter states its own. */
+  readonly scope?: Scope;
+}
+
+/** Waits, in ms. */
+export interface TaskLimits {
+  /** For the guard's word on a new intent. */
+  readonly verdictMs: number;
+  /** For a dispatch to be stored. */
+  readonly dispatchMs: number;
+  /** For the log to confirm everything at the end. */
+  readonly flushMs: number;
+}
+
+export const defaultLimits: TaskLimits = { verdictMs: 2_000, dispatchMs: 5_000, flushMs: 30_000 };
+
+export interface OpeningContext {
+  readonly identity: AgentIdentity;
+  readonly bus: TaskBus;
+  readonly spoolDir: string;
+  readonly limits: TaskLimits;
+  readonly logger: Logger;
+}
+
+/**
+ * Accepts a delegated task, or takes it up again after a restart: checks whose word the delegation is, locks the task's
+ * spool, follows the task's intents, and stores the acceptance or sends what an earlier process left unconfirmed.
+ */
+export async function openTask(context: OpeningContext, token: string, options: AcceptOptions): Promise<SubagentTask> {
+  const { identity, bus, spoolDir } = context;
+  const delegation = readDelegation(token, { name: identity.name, key: identity.signer.publicKey });
+  const fleetKey = await verifyDelegation(delegation, identity.operator, bus);
+  await requireUnrejected(delegation, identity.operator, bus);
+  const { run, task, epoch, hash } = delegation;
+  const spool = Spool.open(spoolDir, { actor: identity.name, run, task, epoch, delegation: hash });
+  const opening = new Opening(context, delegation, fleetKey, spool, options);
+  try {
+    return await opening.finish();
+  } catch (error) {
+    opening.release();
+    throw error;
+  }
+}
+
+/** @throws CandorError `log-altered`, `intent-rejected` */
+async function requireUnrejected(delegation: Delegation, operator: string, bus: TaskBus): Promise<void> {
+  requireStored(delegation, await bus.last("log", intentSubject(delegation)));
+  const stored = await bus.last("verdicts", verdictSubject({ ...delegation, judge: "intent" }));
+  if (stored === undefined) return;
+  const { intent, verdict, findings } = openVerdict(stored.data, operator);
+  if (verdict !== "INTENT_REJECTED" || intent === undefined || !equalBytes(intent.hash, delegation.hash)) return;
+  throw new CandorError(
+    "intent-rejected",
+    `The guard rejected this delegation of task ${delegation.task} (${findings[0]?.code ?? "no reason given"}): nothing done under it counts. Have it delegated again.`,
+    { details: { finding: findings[0]?.code } },
+  );
+}
+
+class Opening {
+  readonly #context: OpeningContext;
+  readonly #delegation: Delegation;
+  readonly #spool: Spool;
+  readonly #mode: Mode;
+  readonly #scope: Scope;
+  readonly #state = new TaskState();
+  readonly #prose: Prose;
+  readonly #recorder: Recorder;
+  readonly #control: Control;
+  readonly #stopping: Stopping;
+  readonly #keys: IntentKeys;
+  readonly #ends: (() => void)[] = [];
+  #ready: () => void = () => undefined;
+  #accepted = 0;
+
+  constructor(context: OpeningContext, delegation: Delegation, fleetKey: string, spool: Spool, options: AcceptOptions) {
+    const { identity, bus, limits, logger } = context;
+    const { run, task, epoch, lane, fleet } = delegation;
+    const { mode = "enforce" } = options;
+    this.#context = context;
+    this.#delegation = delegation;
+    this.#spool = spool;
+    this.#mode = mode;
+    this.#scope = options.scope ?? defaultScope(mode);
+    this.#prose = new Prose(delegation.dataKey);
+    this.#ends.push(() => {
+      spool.close();
+    });
+    const state = this.#state;
+    const place = { run, task, epoch, actor: identity.name };
+    this.#recorder = new Recorder({
+      place,
+      lane,
+      bus,
+      spool,
+      onEvent: (seq, kind, payload) => {
+        state.observe(seq, kind, payload);
+      },
+      logger,
+    });
+    state.endReplay();
+    this.#keys = new IntentKeys(bus, { ...place, taskKey: spool.signer.publicKey }, logger);
+    this.#stopping = new Stopping({ recorder: this.#recorder, state, verdictMs: limits.verdictMs, logger });
+    const ready = new Promise<void>((resolve) => (this.#ready = resolve));
+    this.#control = new Control({
+      bus,
+      place: { lane, run, task, epoch },
+      fleet: { name: fleet, key: fleetKey },
+      operator: identity.operator,
+      delegation,
+      verdictMs: limits.verdictMs,
+      onStop: (stop) => {
+        this.#stopping.answer(stop, this.#control, ready);
+      },
+      logger,
+    });
+    this.#ends.push(
+      () => {
+        this.#recorder.close();
+      },
+      () => {
+        this.#keys.close();
+      },
+      () => {
+        this.#control.close();
+      },
+    );
+  }
+
+  /** Gives back everything that is held, last things first. */
+  release(): void {
+    for (const end of this.#ends.splice(0).reverse()) end();
+  }
+
+  async finish(): Promise<SubagentTask> {
+    const { identity } = this.#context;
+    const { epoch, payload } = this.#delegation;
+    const resumed = !this.#spool.content.isFresh;
+    await this.#control.start();
+    if (resumed) await this.#resume();
+    else await this.#accept();
+    this.#watchLog();
+    const inherited = await inherit(this.#keys, { actor: identity.name, epoch, delegation: payload });
+    this.#ready();
+    return this.#task(resumed, inherited);
+  }
+
+  async #accept(): Promise<void> {
+    const { identity, bus, limits } = this.#context;
+    const { stop } = this.#control;
+    if (stop?.state === "superseded" || stop?.state === "closed") this.#control.requireRunning();
+    const facts = {
+      delegation: this.#delegation,
+      actor: identity.name,
+      deployment: identity.signer,
+      taskKey: this.#spool.signer.publicKey,
+      scope: this.#scope,
+      mode: this.#mode,
+    };
+    this.#accepted = await storeAccept(this.#recorder, bus, facts, limits.dispatchMs);
+  }
+
+  /** Takes an epoch up again (R11): what is unconfirmed is on its way already, unchanged; here its gaps are closed. */
+  async #resume(): Promise<void> {
+    const { identity, bus, limits, logger } = this.#context;
+    const { events } = this.#spool.content;
+    const isAccepted = events[0]?.sequence !== undefined;
+    if (isAccepted) await compareWithLog(bus, this.#delegation, identity.name, events);
+    this.#accepted = events[0]?.sequence ?? 0;
+    const leftover = await this.#recorder.resolveLeftover();
+    if (leftover?.kind === "accept") {
+      if (leftover.stored === undefined) throw alreadyAccepted(this.#delegation);
+      this.#accepted = leftover.stored.sequence;
+    }
+    if (leftover?.kind === "effect" && leftover.stored !== undefined) {
+      // Effects run only once their dispatch is marked as stored, and this one was not.
+      await this.#outcome(leftover.stored.seq, leftover.payload as Payload<"effect">, "not-run");
+    }
+    for (const { dispatch, ...effect } of this.#state.book.unanswered)
+      await this.#outcome(dispatch, effect, "in-doubt");
+    this.#settleKeys();
+    if (this.#state.reported === undefined) return;
+    await this.#recorder.flush(limits.flushMs);
+    logger.info({ task: this.#delegation.task }, "the task was reported on before this process started");
+    throw new CandorError(
+      "task-over",
+      `Task ${this.#delegation.task} was done and reported on by an earlier process; its report is stored. There is nothing left to do.`,
+      { details: { claim: this.#state.reported.claim } },
+    );
+  }
+
+  async #outcome(
+    dispatch: number,
+    effect: Pick<Payload<"effect">, "intent" | "key" | "target">,
+    phase: "not-run" | "in-doubt",
+  ): Promise<void> {
+    const { intent, key, target } = effect;
+    await this.#recorder.record("effect", { phase, intent, key, target, dispatch });
+  }
+
+  /** Writes down what came of the keys that an earlier process left unwritten. */
+  #settleKeys(): void {
+    const { content } = this.#spool;
+    const { epoch, payload } = this.#delegation;
+    const minted = new Set(payload.intents.map(({ key }) => key));
+    for (const { key } of this.#state.book.committed) {
+      const effect = this.#state.book.lastOf(key);
+      if (effect === undefined || !minted.has(key) || content.done.has(key)) continue;
+      const { dispatch, identifiers, arguments: digest } = effect;
+      const done = { epoch, dispatch, identifiers, arguments: digest, result: content.results.get(key)?.result };
+      this.#keys.settle(key, done, () => {
+        this.#spool.write({ type: "done", key });
+      });
+    }
+  }
+
+  /** After each interruption: the log must still have the acceptance (B9). */
+  #watchLog(): void {
+    const { bus, identity, logger } = this.#context;
+    const subject = acceptSubject(this.#delegation, identity.name);
+    const compare = async (): Promise<void> => {
+      const last = await bus.last("log", subject);
+      if (last !== undefined && last.sequence >= this.#accepted) return;
+      const error = rolledBack(this.#accepted);
+      this.#control.fail(error);
+      this.#recorder.fail(error);
+    };
+    this.#ends.push(
+      bus.onReconnect(() => {
+        compare().catch((error: unknown) => {
+          logger.warn({ error }, "could not compare the log with what is remembered");
+        });
+      }),
+    );
+  }
+
+  #task(resumed: boolean, inherited: Awaited<ReturnType<typeof inherit>>): SubagentTask {
+    const { limits, logger } = this.#context;
+    const { run, task, epoch, payload, dataKey } = this.#delegation;
+    const recorder = this.#recorder;
+    const control = this.#control;
+    const state = this.#state;
+    const faults = new FaultLog(recorder, this.#prose, () => state.book.committed);
+    const desk = new Desk({
+      control,
+      faults,
+      state,
+      keyTasks: payload.brief.keyTasks,
+      retryBudget: payload.brief.retryBudget,
+      mode: this.#mode,
+      failure: () => recorder.failure,
+    });
+    const effects = new Effects({
+      desk,
+      recorder,
+      book: state.book,
+      keys: this.#keys,
+      control,
+      spool: this.#spool,
+      dataKey,
+      epoch,
+      mode: this.#mode,
+      minted: payload.intents,
+      inherited,
+      dispatchMs: limits.dispatchMs,
+      logger,
+    });
+    return new SubagentTask({
+      id: { run, task, epoch },
+      brief: openBrief(payload.brief, this.#prose),
+      scope: this.#scope,
+      resumed,
+      recorder,
+      control,
+      stopping: this.#stopping,
+      effects,
+      state,
+      keys: this.#keys,
+      desk,
+      prose: this.#prose,
+      release: () => {
+        this.release();
+      },
+      flushMs: limits.flushMs,
+      logger,
+    });
+  }
+}
+
+function openBrief({ title, instructions, ...rest }: Payload<"delegate">["brief"], prose: Prose): TaskBrief {
+  return {
+    ...rest,
+    ...(title === undefined ? {} : { title: prose.open(title) }),
+    ...(instructions === undefined ? {} : { instructions: prose.open(instructions) }),
+  };
+}
