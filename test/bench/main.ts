@@ -4,7 +4,7 @@ import { benchLatency } from "./latency-bench.js";
 import { benchMemory } from "./memory-bench.js";
 import type { Mix } from "./workload.js";
 
-const usage = `Usage: pnpm -s bench <guard|latency|memory> [--mix long|short]
+const usage = `Usage: pnpm -s bench <guard|latency|memory> [--mix long|short] [--tasks N]
 
 guard    how fast the guard folds a prefilled log, beside the bare client, in two mixes; then memory an open task
 latency  from a report published to its verdict received, beside the same round trip with no logic
@@ -27,14 +27,17 @@ async function benchGuardAll(mix: string | undefined): Promise<void> {
   if (mix === undefined) print(benchMemory(say));
 }
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { mix: { type: "string" } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { mix: { type: "string" }, tasks: { type: "string" } },
+});
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   guard: () => benchGuardAll(values.mix),
   latency: async () => {
     print(await benchLatency(say));
   },
   memory: () => {
-    print(benchMemory(say));
+    print(benchMemory(say, values.tasks === undefined ? undefined : Number(values.tasks)));
     return Promise.resolve();
   },
 };

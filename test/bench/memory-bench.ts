@@ -4,7 +4,6 @@ import { admit, createSeed, createSigner, issueCertificate, type Signer } from "
 import { round } from "./figures.js";
 import { openRun, taskMessages, type Cast, type Message } from "./workload.js";
 
-const tasks = 100_000;
 const eventsPerTask = 20;
 
 export interface MemoryFigures {
@@ -31,8 +30,8 @@ function cheapSigner(name: string): Signer {
   };
 }
 
-/** Heap growth of the fold over 100,000 open tasks of 20 events each, and what is left of it once they are closed. */
-export function benchMemory(say: (line: string) => void): MemoryFigures {
+/** Heap growth of the fold over many open tasks of 20 events each, and what is left of it once they are closed. */
+export function benchMemory(say: (line: string) => void, tasks = 100_000): MemoryFigures {
   const operator = createSigner(createSeed());
   const fleet = cheapSigner("fleet");
   const certificate = issueCertificate(operator, { role: "orch", name: "fleet", key: fleet.publicKey });
@@ -61,7 +60,7 @@ export function benchMemory(say: (line: string) => void): MemoryFigures {
     foldMessage(intent);
     for (const event of events) foldMessage(event);
     if (i % 10 === 0) closings.push(close);
-    if ((i + 1) % 20_000 === 0) say(`memory: ${i + 1} of ${tasks} tasks open`);
+    if ((i + 1) % (tasks / 5) === 0) say(`memory: ${i + 1} of ${tasks} tasks open`);
   }
   if (fold.openTasks !== tasks) throw new CandorError("defect", `${fold.openTasks} of ${tasks} tasks are open.`);
   const held = closings.reduce((sum, { data }) => sum + data.length + 200, 0);

@@ -150,7 +150,7 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
   const last = eventsPerTask - (reported ? 2 : 1);
   while (chain.seq + 2 <= last) {
     const key = minted[effects.length];
-    if (chain.seq % 8 === 1 && key !== undefined) {
+    if (chain.seq % 16 === 5 && key !== undefined) {
       const effect = { ...key, target: "payments", covers: "work" };
       const dispatch = add("effect", { ...effect, phase: "dispatched", arguments: new Uint8Array(32) });
       add("effect", { ...effect, phase: "committed", dispatch, identifiers: { payment: `pay-${task}-${dispatch}` } });

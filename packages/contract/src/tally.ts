@@ -5,8 +5,11 @@ import { errorTypes, finalities, type ErrorType, type EventKind, type ScopeDimen
 export type ErrorEntry = ErrorLogReceipt["errors"][number];
 export type RetryEntry = RetryManifest["entries"][number];
 
-/** Numbers a retry entry leaves in a tally: its seq, the error it answers, and a digest of the rest. */
-const retryWidth = 3;
+/** Numbers an error leaves in a tally: itself, and the error that the failed try was an answer to (0 for none). */
+const errorWidth = 2;
+/** Numbers a retry leaves: its seq, and the distance to the error it answers beside a fingerprint of the rest. */
+const retryWidth = 2;
+const fingerprintSpan = 2 ** 22;
 const outcomeWords = ["ok", "failed", "abandoned"] as const;
 
 /** FNV-1a over the texts and numbers of an entry: not against malice (the chain is), but to keep open tasks small. */
@@ -14,7 +17,12 @@ function fingerprint(entry: Omit<RetryEntry, "seq" | "reason">): number {
   const text = `${entry.operation}\n${entry.upstream ?? ""}\n${entry.attempt}\n${entry.delayMs}\n${outcomeWords.indexOf(entry.outcome)}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 2;
+  return hash >>> 10;
+}
+
+/** An answer that is no answer (to itself or to what came later) packs like none that a log can hold. */
+function packAnswer(entry: RetryEntry): number {
+  return (entry.seq - entry.reason) * fingerprintSpan + fingerprint(entry);
 }
 
 function packError({ seq, type, finality, recovered }: ErrorEntry): number {
@@ -41,8 +49,6 @@ export class Tally {
   count = 0;
   readonly byKind: Partial<Record<EventKind, number>> = {};
   readonly #errors: number[] = [];
-  /** For each error, the error that the failed try was itself an answer to; 0 for a first contact. */
-  readonly #answered: number[] = [];
   readonly #retries: number[] = [];
 
   add(seq: number, kind: EventKind, payload: unknown): void {
@@ -57,12 +63,14 @@ export class Tally {
   }
 
   get errorCount(): number {
-    return this.#errors.length;
+    return this.#errors.length / errorWidth;
   }
 
   /** Every error in order, with `recovered` as the retries so far make it. */
   errors(): ErrorEntry[] {
-    return this.#errors.map(unpackError);
+    const entries: ErrorEntry[] = [];
+    for (let i = 0; i < this.#errors.length; i += errorWidth) entries.push(unpackError(this.#errors[i] as number));
+    return entries;
   }
 
   byType(): Partial<Record<ErrorType, number>> {
@@ -78,8 +86,7 @@ export class Tally {
     for (let i = 0; i < this.#retries.length; i += retryWidth) {
       const seq = this.#retries[i] as number;
       const entry = listed.get(seq);
-      if (entry === undefined || entry.reason !== this.#retries[i + 1] || fingerprint(entry) !== this.#retries[i + 2])
-        missing.push(seq);
+      if (entry === undefined || packAnswer(entry) !== this.#retries[i + 1]) missing.push(seq);
     }
     return missing;
   }
@@ -87,17 +94,19 @@ export class Tally {
   /** `seq` of every error that some retry answers. */
   retriedErrors(): Set<number> {
     const retried = new Set<number>();
-    for (let i = 1; i < this.#retries.length; i += retryWidth) retried.add(this.#retries[i] as number);
+    for (let i = 0; i < this.#retries.length; i += retryWidth) {
+      const distance = Math.floor((this.#retries[i + 1] as number) / fingerprintSpan);
+      retried.add((this.#retries[i] as number) - distance);
+    }
     return retried;
   }
 
   #addError(seq: number, { type, finality, recovered, attempts }: Payload<"error">): void {
-    this.#errors.push(packError({ seq, type, finality, recovered }));
-    this.#answered.push(attempts.at(-1)?.reason ?? 0);
+    this.#errors.push(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
   }
 
   #addRetry(seq: number, payload: Payload<"retry">): void {
-    this.#retries.push(seq, payload.reason, fingerprint(payload));
+    this.#retries.push(seq, packAnswer({ seq, ...payload }));
     if (payload.outcome !== "ok") return;
     // A success answers its own error and, step by step, the whole row of failed tries before it.
     let reason = payload.reason;
@@ -107,18 +116,18 @@ export class Tally {
       const packed = this.#errors[index] as number;
       if (packed % 2 === 1) return;
       this.#errors[index] = packed + 1;
-      reason = this.#answered[index] as number;
+      reason = this.#errors[index + 1] as number;
     }
   }
 
   /** Errors are added in `seq` order, so a binary search finds one. */
   #indexOf(seq: number): number {
     let low = 0;
-    let high = this.#errors.length - 1;
+    let high = this.#errors.length / errorWidth - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
-      const found = Math.floor((this.#errors[middle] as number) / 128);
-      if (found === seq) return middle;
+      const found = Math.floor((this.#errors[middle * errorWidth] as number) / 128);
+      if (found === seq) return middle * errorWidth;
       if (found < seq) low = middle + 1;
       else high = middle - 1;
     }

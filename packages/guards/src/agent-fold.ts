@@ -1,13 +1,7 @@
-import {
-  equalBytes,
-  kindTable,
-  taskKeyMessage,
-  type AdmittedEvent,
-  type AdmittedOf,
-  type QuarantineCode,
-} from "@candor/contract";
+import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
 import { foldDisclosure, judgeDisclosure, keepReport } from "./disclosure.js";
 import type { Judgement } from "./judgement.js";
+import { hashText, holdsKey, keepScope, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
 import { foldAcknowledge, foldDispatch, foldKeyUse, foldNoSideEffects, judgeRecall } from "./recall.js";
 import { disclosureReference, notMilder, recallReference } from "./reference-view.js";
@@ -68,7 +62,7 @@ function authenticate(epoch: EpochState, entry: AdmittedEvent, verify: Verify): 
 function authenticateAccept(epoch: EpochState, entry: AdmittedOf<"accept">, verify: Verify): Refused | undefined {
   const { event, payload, signature, hash } = entry;
   if (signature === undefined) return { code: "unsigned", sentence: "An acceptance must be signed by its task key." };
-  if (event.seq !== 1 || !equalBytes(payload.delegation, epoch.hash)) {
+  if (event.seq !== 1 || hashText(payload.delegation) !== epoch.hash) {
     return { code: "no-delegation", sentence: "This acceptance does not answer the delegation that holds." };
   }
   const { run, task, actor } = event;
@@ -85,15 +79,10 @@ function authenticateAccept(epoch: EpochState, entry: AdmittedOf<"accept">, veri
 }
 
 function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
-  const headBefore = epoch.chain.head;
   const { ready, fault, waiting, overflow } = epoch.chain.offer(entry, run.policy.reorderBuffer);
-  if (fault !== undefined) epoch.disclosure.faults.push({ fault, seq: entry.seq });
+  if (fault !== undefined) epoch.disclosure.faults = [...epoch.disclosure.faults, { fault, seq: entry.seq }];
   if (overflow === true) epoch.disclosure.overflowed = true;
-  let head = headBefore;
-  for (const next of ready) {
-    foldInOrder(task, epoch, next, head, speaker);
-    head = next.hash;
-  }
+  for (const next of ready) foldInOrder(task, epoch, next, speaker);
   // A report that waits for its predecessors starts the settle window: they may still be under way.
   if (waiting && entry.kind === "report" && !epoch.settled && task.timers.settle === undefined) {
     speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
@@ -101,17 +90,11 @@ function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: A
   judgeEpoch(run, task, epoch, speaker);
 }
 
-function foldInOrder(
-  task: TaskState,
-  epoch: EpochState,
-  entry: AdmittedEvent,
-  head: Uint8Array,
-  speaker: Speaker,
-): void {
+function foldInOrder(task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
   if (entry.kind === "accept") {
     epoch.taskKey = entry.payload.taskKey;
-    epoch.scope = entry.payload.scope;
-    epoch.mode = entry.payload.mode;
+    epoch.scope = keepScope(entry.payload.scope);
+    epoch.mode = entry.payload.mode === "enforce" ? "enforce" : "observe";
   } else if (entry.kind === "effect") {
     foldEffect(task, epoch, entry, false);
   } else if (entry.kind === "acknowledge") {
@@ -119,7 +102,7 @@ function foldInOrder(
   } else if (entry.kind === "no-side-effects") {
     foldNoSideEffects(epoch.recall, entry, epoch.effects);
   }
-  foldDisclosure(epoch.disclosure, entry, head, epoch.scope);
+  foldDisclosure(epoch.disclosure, entry, epoch.scope);
 }
 
 function foldEffect(task: TaskState, epoch: EpochState, entry: AdmittedOf<"effect">, superseded: boolean): boolean {
@@ -133,7 +116,7 @@ function foldEffect(task: TaskState, epoch: EpochState, entry: AdmittedOf<"effec
   const earlier = epoch.effects.all;
   const effect = epoch.effects.dispatched(entry);
   foldDispatch(epoch.recall, effect, { stopped: task.control.standing !== "delegated", superseded });
-  const unfenced = epoch.mode === "enforce" && !(epoch.minted?.has(key) ?? false);
+  const unfenced = epoch.mode === "enforce" && !holdsKey(epoch.minted, key);
   foldKeyUse(epoch.recall, effect, earlier, unfenced);
   return true;
 }
@@ -175,7 +158,7 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
   const reference = report === undefined ? undefined : disclosureReference(epoch, report, run.policy);
   speaker.verdict(run, task, "disclosure", stricterThan(judgement, reference), {
     epoch,
-    scope,
+    scope: scope === undefined ? undefined : scopeOf(scope),
     confidence: report?.confidence.score,
     reference,
   });

@@ -1,7 +1,8 @@
-import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
+import { equalBytes, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
 
 /** Leading bytes kept of each hash: 2^64 work to hide a fork behind an equal prefix, at half the memory. */
 const keptBytes = 16;
+const headBytes = 32;
 
 export type ChainFault = "log-fork" | "chain-broken";
 
@@ -27,8 +28,8 @@ const nothing: Offered = { ready: [], waiting: false };
  */
 export class AuthorChain {
   #next = 1;
-  #head: Uint8Array = zeroHash;
-  #hashes = new Uint8Array(keptBytes * 8);
+  /** The last hash whole, then the kept bytes of each: one array, since open chains are many. */
+  #hashes: Uint8Array = new Uint8Array(headBytes + keptBytes * 8);
   #waiting: Map<number, AdmittedEvent> | undefined;
 
   /** Number of events in order so far. */
@@ -36,9 +37,9 @@ export class AuthorChain {
     return this.#next - 1;
   }
 
-  /** Hash of the last event in order; zeros for none. */
+  /** Hash of the last event in order, zeros for none: a view that the next event changes. */
   get head(): Uint8Array {
-    return this.#head;
+    return this.#hashes.subarray(0, headBytes);
   }
 
   /** Events that wait for a predecessor. */
@@ -80,7 +81,7 @@ export class AuthorChain {
   }
 
   #advance(entry: AdmittedEvent): Offered {
-    const broken = !equalBytes(entry.event.prev, this.#head);
+    const broken = !equalBytes(entry.event.prev, this.head);
     this.#take(entry);
     const fault = broken ? ({ fault: "chain-broken" } as const) : {};
     if (this.#waiting === undefined) return { ready: [entry], waiting: false, ...fault };
@@ -88,7 +89,7 @@ export class AuthorChain {
     let laterFault: { fault?: ChainFault } = fault;
     for (let next = this.#waiting.get(this.#next); next !== undefined; next = this.#waiting.get(this.#next)) {
       this.#waiting.delete(this.#next);
-      if (!equalBytes(next.event.prev, this.#head)) laterFault = { fault: "chain-broken" };
+      if (!equalBytes(next.event.prev, this.head)) laterFault = { fault: "chain-broken" };
       this.#take(next);
       ready.push(next);
     }
@@ -97,19 +98,19 @@ export class AuthorChain {
   }
 
   #take(entry: AdmittedEvent): void {
-    const offset = (this.#next - 1) * keptBytes;
+    const offset = headBytes + (this.#next - 1) * keptBytes;
     if (offset + keptBytes > this.#hashes.length) {
-      const larger = new Uint8Array(Math.max(this.#hashes.length * 2, offset + keptBytes));
+      const larger = new Uint8Array(headBytes + Math.ceil(((this.#next - 1) * 3) / 2) * keptBytes);
       larger.set(this.#hashes);
       this.#hashes = larger;
     }
-    this.#hashes.set(entry.hash.subarray(0, keptBytes), offset);
-    this.#head = entry.hash;
+    for (let i = 0; i < keptBytes; i += 1) this.#hashes[offset + i] = entry.hash[i] ?? 0;
+    this.#hashes.set(entry.hash);
     this.#next += 1;
   }
 
   #isKnown(seq: number, hash: Uint8Array): boolean {
-    const offset = (seq - 1) * keptBytes;
+    const offset = headBytes + (seq - 1) * keptBytes;
     return equalBytes(this.#hashes.subarray(offset, offset + keptBytes), hash.subarray(0, keptBytes));
   }
 }

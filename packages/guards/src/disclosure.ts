@@ -6,16 +6,15 @@ import {
   type Action,
   type AdmittedEvent,
   type AdmittedOf,
-  type Brief,
   type DisclosureFindingCode,
   type ErrorLogReceipt,
   type Finding,
   type Report,
-  type Scope,
 } from "@candor/contract";
 import type { ChainFault } from "./author-chain.js";
 import type { EffectLedger } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
+import { neededDimensions, none, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
 import { compareReceipts, joinReceipts } from "./receipt-check.js";
 
 /** What is kept of a report: open tasks are many, and prose and receipts are long. */
@@ -31,53 +30,52 @@ export function keepReport(report: Report): KeptReport {
 /** What the events of one epoch say about disclosure. Everything here comes from the log. */
 export interface DisclosureState {
   readonly tally: Tally;
-  readonly faults: { readonly fault: ChainFault; readonly seq: number }[];
+  faults: readonly { readonly fault: ChainFault; readonly seq: number }[];
   report: KeptReport | undefined;
   /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
   receiptFindings: readonly Finding[];
   /** The receipt that the log itself gives, frozen at the first `receipt` or `report` event. */
   recomputed: ErrorLogReceipt | undefined;
-  receiptParts: Uint8Array[];
+  receiptParts: readonly Uint8Array[];
   /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
   proof: string | undefined;
   /** Log sequence of a second report or of an event that can't follow one. */
   afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
-  probes: { readonly prober: string; readonly outcome: string; readonly independent: boolean; readonly seq: number }[];
+  probes: readonly {
+    readonly prober: string;
+    readonly outcome: string;
+    readonly independent: boolean;
+    readonly seq: number;
+  }[];
   overflowed: boolean;
 }
 
 export function initialDisclosure(): DisclosureState {
   return {
     tally: new Tally(),
-    faults: [],
+    faults: none,
     report: undefined,
-    receiptFindings: [],
+    receiptFindings: none,
     recomputed: undefined,
-    receiptParts: [],
+    receiptParts: none,
     proof: undefined,
     afterReport: undefined,
-    probes: [],
+    probes: none,
     overflowed: false,
   };
 }
 
 /**
  * Folds one event of the agent, in chain order.
- * @param head hash of the author's event before this one
  * @param scope what the runtime said it can see
  */
-export function foldDisclosure(
-  state: DisclosureState,
-  entry: AdmittedEvent,
-  head: Uint8Array,
-  scope: Scope | undefined,
-): void {
+export function foldDisclosure(state: DisclosureState, entry: AdmittedEvent, scope: KeptScope | undefined): void {
   if (state.report !== undefined) {
     foldAfterReport(state, entry);
     return;
   }
-  if (entry.kind === "receipt") foldReceiptPart(state, entry, head);
-  if (entry.kind === "report") foldReport(state, entry, head, scope);
+  if (entry.kind === "receipt") foldReceiptPart(state, entry);
+  if (entry.kind === "report") foldReport(state, entry, scope);
   else if (entry.kind !== "receipt") state.tally.add(entry.event.seq, entry.kind, entry.payload);
 }
 
@@ -89,34 +87,30 @@ function foldAfterReport(state: DisclosureState, entry: AdmittedEvent): void {
   state.afterReport = { seq: entry.seq, turned };
 }
 
-function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">, head: Uint8Array): void {
-  state.recomputed ??= errorLogReceiptOf(state.tally, head);
-  if (entry.payload.part === state.receiptParts.length + 1) state.receiptParts.push(entry.payload.content);
+function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">): void {
+  state.recomputed ??= errorLogReceiptOf(state.tally, entry.event.prev);
+  if (entry.payload.part === state.receiptParts.length + 1)
+    state.receiptParts = [...state.receiptParts, entry.payload.content];
 }
 
-function foldReport(
-  state: DisclosureState,
-  entry: AdmittedOf<"report">,
-  head: Uint8Array,
-  scope: Scope | undefined,
-): void {
+function foldReport(state: DisclosureState, entry: AdmittedOf<"report">, scope: KeptScope | undefined): void {
   const report = entry.payload;
   const findings = new FindingList();
-  const recomputed = state.recomputed ?? errorLogReceiptOf(state.tally, head);
+  const recomputed = state.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
   const receipts = report.receipts ?? joinReceipts(state.receiptParts, report.receiptParts);
-  compareReceipts(receipts, recomputed, state.tally, scope, (code, about) => {
+  compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
     findings.add(code, about, entry.seq);
   });
   state.report = keepReport(report);
   state.receiptFindings = findings.items;
   state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
   state.recomputed = undefined;
-  state.receiptParts = [];
+  state.receiptParts = none;
 }
 
 export interface DisclosureContext {
-  readonly brief: Brief;
-  readonly scope: Scope | undefined;
+  readonly brief: KeptBrief;
+  readonly scope: KeptScope | undefined;
   readonly effects: EffectLedger;
   /** Lowest number still missing while later ones wait. */
   readonly gap: number | undefined;
@@ -248,8 +242,9 @@ function claimFindings(
   const reported = new Map(report.coverage.map(({ task, state: done }) => [task, done]));
   for (const task of brief.keyTasks) if (!reported.has(task)) findings.add("key-task-unreported", task);
   if (report.finishReason === "missing") findings.add("finish-reason-missing");
-  for (const dimension of brief.needs) {
-    if (scope === undefined || scope.dimensions[dimension] === "unseen") findings.add("scope-unseen", dimension);
+  const levels = scope === undefined ? undefined : scopeOf(scope).dimensions;
+  for (const dimension of neededDimensions(brief)) {
+    if (levels === undefined || levels[dimension] === "unseen") findings.add("scope-unseen", dimension);
   }
   if (report.claim !== "pass") return;
 

@@ -1,4 +1,5 @@
-import type { AdmittedOf, EffectPhase } from "@candor/contract";
+import { effectPhases, type AdmittedOf, type EffectPhase } from "@candor/contract";
+import { hashText, none } from "./kept.js";
 
 export interface TrackedEffect {
   /** Author's number of the `dispatched` event. */
@@ -6,7 +7,8 @@ export interface TrackedEffect {
   readonly key: string;
   readonly intent: string;
   readonly target: string;
-  readonly arguments: Uint8Array | undefined;
+  /** Digest of the arguments, as `hashText`. */
+  readonly arguments: string | undefined;
   /** Log sequence of the dispatch. */
   readonly seq: number;
   phase: EffectPhase;
@@ -20,13 +22,18 @@ export function isInFlight(effect: TrackedEffect): boolean {
   return open.has(effect.phase);
 }
 
-/** The effects of one epoch by their dispatch. */
+/** The vocabulary's own text, not the message's copy of it. */
+function phaseOf(phase: EffectPhase): EffectPhase {
+  return effectPhases.find((known) => known === phase) ?? phase;
+}
+
+/** The effects of one epoch by their dispatch, which only grows within an epoch. */
 export class EffectLedger {
   // Made on the first dispatch: most open tasks have none.
-  #effects: Map<number, TrackedEffect> | undefined;
+  #effects: TrackedEffect[] | undefined;
 
-  get all(): TrackedEffect[] {
-    return this.#effects === undefined ? [] : [...this.#effects.values()];
+  get all(): readonly TrackedEffect[] {
+    return this.#effects ?? none;
   }
 
   get inFlight(): TrackedEffect[] {
@@ -34,7 +41,7 @@ export class EffectLedger {
   }
 
   get size(): number {
-    return this.#effects?.size ?? 0;
+    return this.#effects?.length ?? 0;
   }
 
   /** In flight at the author's number `at`: dispatched by then, and no outcome by then. */
@@ -49,22 +56,26 @@ export class EffectLedger {
       key,
       intent,
       target,
-      // A copy: the payload's bytes are a view into the whole message.
-      arguments: digest === undefined ? undefined : Uint8Array.from(digest),
+      arguments: digest === undefined ? undefined : hashText(digest),
       seq: entry.seq,
       phase: "dispatched",
       outcomeAt: 0,
     };
-    (this.#effects ??= new Map<number, TrackedEffect>()).set(effect.dispatch, effect);
+    (this.#effects ??= []).push(effect);
     return effect;
   }
 
   /** Joins an outcome to its dispatch; undefined if the log knows no such dispatch. */
   outcome(entry: AdmittedOf<"effect">): TrackedEffect | undefined {
-    const effect = this.#effects?.get(entry.payload.dispatch ?? 0);
+    const effect = this.#find(entry.payload.dispatch ?? 0);
     if (effect?.key !== entry.payload.key) return undefined;
-    effect.phase = entry.payload.phase;
+    effect.phase = phaseOf(entry.payload.phase);
     if (effect.outcomeAt === 0 && !open.has(effect.phase)) effect.outcomeAt = entry.event.seq;
     return effect;
+  }
+
+  /** From the end: an outcome follows its dispatch closely. */
+  #find(dispatch: number): TrackedEffect | undefined {
+    return this.#effects?.findLast((effect) => effect.dispatch === dispatch);
   }
 }

@@ -1,17 +1,21 @@
 import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type FindingCode } from "@candor/contract";
+import { hashText } from "./kept.js";
 
 export type Standing = "delegated" | "recalled" | "terminated" | "closed";
 
 /** The control sequence of one task (or of the run): what the last accepted intent left. */
 export interface ControlState {
   control: number;
-  hash: Uint8Array;
+  /** Hash of the last accepted intent, as `hashText`. */
+  hash: string;
   epoch: number;
   standing: Standing | undefined;
 }
 
+const zeroText = hashText(zeroHash);
+
 export function initialControl(): ControlState {
-  return { control: 0, hash: zeroHash, epoch: 0, standing: undefined };
+  return { control: 0, hash: zeroText, epoch: 0, standing: undefined };
 }
 
 export type TaskIntent = AdmittedOf<"delegate" | "recall" | "terminate" | "close">;
@@ -38,10 +42,10 @@ export function isTaskIntent(entry: AdmittedEvent): entry is AdmittedEvent & Tas
 /** What is wrong with an intent's number or predecessor; undefined if it is the next one (R2). */
 function orderFault(state: ControlState, entry: AdmittedEvent): FindingCode | undefined {
   const { seq, prev } = entry.event;
-  if (seq === state.control && equalBytes(entry.hash, state.hash)) return "intent-repeated";
+  if (seq === state.control && hashText(entry.hash) === state.hash) return "intent-repeated";
   if (seq <= state.control) return "intent-stale";
   if (seq > state.control + 1) return "intent-skipped";
-  return equalBytes(prev, state.hash) ? undefined : "intent-contradictory";
+  return hashText(prev) === state.hash ? undefined : "intent-contradictory";
 }
 
 /**
@@ -83,7 +87,7 @@ export function runIntentFault(state: ControlState, entry: AdmittedEvent): Findi
 /** Advances the sequence past an accepted intent. */
 export function foldIntent(state: ControlState, entry: AdmittedEvent): void {
   state.control = entry.event.seq;
-  state.hash = Uint8Array.from(entry.hash);
+  state.hash = hashText(entry.hash);
   state.epoch = entry.event.epoch;
   if (isTaskIntent(entry)) state.standing = transitions[entry.kind].to;
   else state.standing = entry.kind === "run-close" ? "closed" : "delegated";

@@ -52,7 +52,8 @@ export function foldProbe(
   for (const next of ready) {
     if (next.kind !== "probe") continue;
     const { event: by, payload, seq } = next;
-    epoch.disclosure.probes.push({ prober: by.actor, outcome: payload.outcome, independent, seq });
+    const seen = { prober: by.actor, outcome: payload.outcome, independent, seq };
+    epoch.disclosure.probes = [...epoch.disclosure.probes, seen];
   }
   if (ready.length > 0 && epoch === task.current) judgeEpoch(run, task, epoch, speaker);
 }

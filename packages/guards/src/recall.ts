@@ -1,4 +1,4 @@
-import { equalBytes, type Action, type AdmittedOf, type FindingCode, type VerdictName } from "@candor/contract";
+import type { Action, AdmittedOf, FindingCode, VerdictName } from "@candor/contract";
 import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
 
@@ -147,7 +147,7 @@ export function foldKeyUse(
   for (const other of earlier) {
     if (other.key !== effect.key || other === effect) continue;
     if (other.arguments === undefined || effect.arguments === undefined) continue;
-    if (!equalBytes(other.arguments, effect.arguments)) state.findings.add("intent-key-reuse", effect.key, effect.seq);
+    if (other.arguments !== effect.arguments) state.findings.add("intent-key-reuse", effect.key, effect.seq);
   }
 }
 
@@ -168,6 +168,7 @@ const alarming: ReadonlySet<FindingCode> = new Set<FindingCode>([
 
 /** Judges recall, termination and abandonment of one epoch, strictly (R1–R8, R11). Undefined if there is none. */
 export function judgeRecall(state: RecallState, context: RecallContext): Judgement | undefined {
+  if (state.order === undefined && !state.abandoned && state.findings.isEmpty) return undefined;
   const inFlight = context.effects.inFlight;
   const findings = new FindingList();
   for (const { code, about, seq } of state.findings.items) findings.add(code, about, seq);

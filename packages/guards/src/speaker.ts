@@ -10,6 +10,7 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import type { Judgement } from "./judgement.js";
+import { hashText, none } from "./kept.js";
 import type { Output } from "./output.js";
 import { sentenceOf } from "./sentences.js";
 import type { EpochState, RunState, TaskState } from "./state.js";
@@ -95,7 +96,7 @@ export class Speaker {
   }
 
   arm(run: RunState, task: TaskState, epoch: EpochState, timer: TimerKind, deadlineMs: number): void {
-    task.timers[timer] = { epoch: epoch.epoch, deadlineMs };
+    task.timers = { ...task.timers, [timer]: { epoch: epoch.epoch, deadlineMs } };
     this.outputs.push({ type: "timer", run: run.run, task: task.task, epoch: epoch.epoch, timer, deadlineMs });
   }
 
@@ -111,11 +112,13 @@ function dropUndefined(extras: VerdictExtras): VerdictExtras {
   return Object.fromEntries(Object.entries(extras).filter(([, value]) => value !== undefined));
 }
 
-/** What makes a verdict a new one. Scope and reference follow from the rest. */
+/** What makes a verdict a new one, flat and short: it is kept for every open task. Scope and reference follow from the rest. */
 function contentOf(judgement: Judgement, epoch: number, { intent, inFlight, deadlineMs }: VerdictExtras): string {
   const { verdict, action, final, findings } = judgement;
-  const spokenFindings = findings.map(({ code, about }) => `${code}~${about ?? ""}`).join(";");
-  const keys = inFlight?.map(({ key }) => key).join(",") ?? "";
-  const control = intent === undefined ? "" : `${intent.control}${intent.kind}${intent.hash.toString()}`;
-  return `${epoch}|${verdict}|${action}|${final}|${spokenFindings}|${keys}|${deadlineMs ?? ""}|${control}`;
+  const parts: (string | number | boolean)[] = [epoch, verdict, action, final];
+  for (const { code, about } of findings) parts.push(code, about ?? "");
+  for (const { key } of inFlight ?? none) parts.push(key);
+  if (deadlineMs !== undefined) parts.push(deadlineMs);
+  if (intent !== undefined) parts.push(intent.control, intent.kind, hashText(intent.hash));
+  return parts.join("|");
 }

@@ -1,18 +1,17 @@
 import {
   type AdmittedOf,
-  type Brief,
   type Certificate,
   type Isolation,
   type Judge,
   type Mode,
   type Policy,
-  type Scope,
   type TimerKind,
 } from "@candor/contract";
 import { AuthorChain } from "./author-chain.js";
 import { initialDisclosure, type DisclosureState } from "./disclosure.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
+import { keepBrief, keepKeys, type KeptBrief, type KeptScope } from "./kept.js";
 import { initialRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
@@ -29,17 +28,18 @@ export interface EpochState {
   readonly actor: string;
   /** Deployment identity that certifies the task key. */
   readonly deployment: string;
-  readonly brief: Brief;
-  readonly minted: ReadonlySet<string> | undefined;
-  /** Log sequence and hash of the delegation. */
+  readonly brief: KeptBrief;
+  /** Minted intent keys, as `keepKeys`. */
+  readonly minted: string;
+  /** Log sequence of the delegation, and its hash as `hashText`. */
   readonly seq: number;
-  readonly hash: Uint8Array;
+  readonly hash: string;
   readonly chain: AuthorChain;
   readonly effects: EffectLedger;
   readonly disclosure: DisclosureState;
   readonly recall: RecallState;
   taskKey: string | undefined;
-  scope: Scope | undefined;
+  scope: KeptScope | undefined;
   mode: Mode;
   settled: boolean;
 }
@@ -76,6 +76,8 @@ export interface RunState {
   revived: boolean;
 }
 
+const noTimers: TaskState["timers"] = {};
+
 export function initialTask(task: string): TaskState {
   return {
     task,
@@ -83,22 +85,23 @@ export function initialTask(task: string): TaskState {
     current: undefined,
     earlier: undefined,
     spoken: {},
-    timers: {},
+    timers: noTimers,
     probers: undefined,
     late: undefined,
   };
 }
 
-export function initialEpoch(entry: AdmittedOf<"delegate">): EpochState {
+/** @param hash of the delegation, as `hashText` */
+export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string): EpochState {
   const { agent, brief, intents } = entry.payload;
   return {
     epoch: entry.event.epoch,
     actor: agent.actor,
     deployment: agent.key,
     brief: keepBrief(brief),
-    minted: intents.length === 0 ? undefined : new Set(intents.map(({ key }) => key)),
+    minted: keepKeys(intents),
     seq: entry.seq,
-    hash: Uint8Array.from(entry.hash),
+    hash,
     chain: new AuthorChain(),
     effects: new EffectLedger(),
     disclosure: initialDisclosure(),
@@ -108,20 +111,6 @@ export function initialEpoch(entry: AdmittedOf<"delegate">): EpochState {
     mode: "observe",
     settled: false,
   };
-}
-
-/** The brief without its prose: guards never read it, and open tasks are many. */
-function keepBrief({
-  keyTasks,
-  critical,
-  directlyVerifiable,
-  retryBudget,
-  maxGraceMs,
-  authority,
-  needs,
-}: Brief): Brief {
-  const kept = { keyTasks, critical, directlyVerifiable, retryBudget, authority, needs };
-  return maxGraceMs === undefined ? kept : { ...kept, maxGraceMs };
 }
 
 export function initialRun(entry: AdmittedOf<"run-open">): RunState {
