@@ -81,7 +81,8 @@ async function connectWithin(
         name: `candor ${role} ${name}`,
         authenticator: auth,
         inboxPrefix,
-        timeout: Math.max(250, deadline - performance.now()),
+        // Also of each later attempt: a server that dies during the handshake shows only by this.
+        timeout: Math.max(250, Math.min(1_000, deadline - performance.now())),
         maxReconnectAttempts: -1,
         reconnectTimeWait: 100,
         reconnectJitter: 100,

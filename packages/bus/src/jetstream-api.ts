@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { CandorError, type ErrorCode } from "@candor/contract";
+import { ask } from "./ask.js";
 
 /** What the server answered instead of doing it. */
 interface ApiFailure {
@@ -65,7 +66,7 @@ export async function apiRequest(
   let last: unknown;
   while (performance.now() < deadline) {
     try {
-      const message = await nc.request(request, body === undefined ? "" : JSON.stringify(body), { timeout: attemptMs });
+      const message = await ask(nc, request, body === undefined ? "" : JSON.stringify(body), attemptMs);
       const answer = read(message.json<Readonly<Record<string, unknown>>>());
       if (answer.ok || !passing.has(answer.failure.errCode)) return answer;
       last = answer.failure.description;

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
 import { CandorError, type StoredMessage } from "@candor/contract";
+import { ask } from "./ask.js";
 import { apiRequest, hopeless, refusal } from "./jetstream-api.js";
 import { readsFromLeader, type Link } from "./link.js";
 
 const noMessage = 10037;
 const patienceMs = 10_000;
-const attemptMs = 2_000;
+const attemptMs = 1_000;
 
 interface ApiMessage {
   readonly subject: string;
@@ -65,7 +66,7 @@ async function fromAnyReplica(link: Link, stream: string, subject: string): Prom
   let last: unknown;
   while (performance.now() < deadline) {
     try {
-      const reply = await link.nc.request(request, "", { timeout: attemptMs });
+      const reply = await ask(link.nc, request, "", attemptMs);
       const found = placedMessage(reply);
       if (found !== undefined) return found;
       if (reply.headers?.code === 404) return undefined;
