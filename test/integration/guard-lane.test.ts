@@ -86,7 +86,7 @@ describe("a lane end to end", () => {
     const second = await stage.guard("g2", { ...slow, lanes: [lane] });
     await until(() => second.view(lane)?.position === first.view(lane)?.position && second.view(lane)?.underWay === 0);
     const view = second.view(lane);
-    expect(view?.metrics).toMatchObject({ verdicts: 0, divergences: 0 });
+    expect(view?.metrics).toMatchObject({ stored: 0, diverged: 0 });
     expect(view?.metrics.adopted).toBeGreaterThanOrEqual(scenario.verdicts.length);
     expect(gist(await stage.verdicts("adopt"))).toEqual(gist(scenario.verdicts));
     await Promise.all([first.stop(), second.stop()]);

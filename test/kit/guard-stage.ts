@@ -1,5 +1,5 @@
 import { startGuard, type Guard, type GuardIdentity, type GuardOptions, type GuardSettings } from "@candor/guard";
-import { applyStreams, type Bus } from "@candor/bus";
+import { applyStreams, isConnected, Publisher, type Bus } from "@candor/bus";
 import {
   decodeQuarantineBody,
   decodeSigned,
@@ -61,6 +61,7 @@ export async function until<T>(condition: () => Promise<T | undefined | false> |
 
 /** All messages of a stream in order. */
 async function readStream(operator: Bus, stream: string): Promise<StoredMessage[]> {
+  await until(() => isConnected(operator.nc));
   const { state } = await operator.jsm.streams.info(stream);
   const found: StoredMessage[] = [];
   for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
@@ -87,12 +88,14 @@ export async function startGuardStage(
     replicas: options.nodes ?? 1,
   });
   const published = new WeakMap<Scenario, number>();
-  const connections = new Map<string, Promise<Bus>>();
-  const connectionOf = (role: keyof typeof actors, actor: string): Promise<Bus> => {
+  const publishers = new Map<string, Promise<Publisher>>();
+  const publisherOf = (role: keyof typeof actors, actor: string): Promise<Publisher> => {
     const [identityRole, name] = actors[role];
     const key = `${role} ${actor}`;
-    const known = connections.get(key) ?? server.connect(identityRole, role === "agent" ? actor : name);
-    connections.set(key, known);
+    const known =
+      publishers.get(key) ??
+      server.connect(identityRole, role === "agent" ? actor : name).then((bus) => new Publisher(bus));
+    publishers.set(key, known);
     return known;
   };
 
@@ -100,8 +103,8 @@ export async function startGuardStage(
     const address = parseStoredSubject(subject);
     if (address === undefined) return;
     const { role, actor, run, task, kind } = address;
-    const { nc } = await connectionOf(role, actor);
-    await nc.request(`candor.in.${role}.${actor}.${run}.${task}.${kind}`, data, { timeout: 5_000 });
+    const publisher = await publisherOf(role, actor);
+    await publisher.publish({ subject: `candor.in.${role}.${actor}.${run}.${task}.${kind}`, bytes: data });
   };
   const records = (): Promise<StoredMessage[]> => readStream(operator, streams.verdicts);
 

@@ -45,13 +45,13 @@ async function openSource(link: Link, lane: number, logger: Logger, events: Sour
   });
 }
 
-export function openLanePorts({ link, identity, logger }: BusPortsOptions): BusPorts {
+export function openLanePorts({ link, identity, logger, standbyMs }: BusPortsOptions): BusPorts {
   const publisher = new Publisher(link, logger);
   const aborter = new AbortController();
   return {
     lane: (lane) => ({
       openSource: (events) => openSource(link, lane, logger, events),
-      openSink: (events) => openRecordSink(link, publisher, identity, events),
+      openSink: (events) => openRecordSink({ link, lane, identity, standbyMs, logger }, events),
       checkpoints: openCheckpointStore({ link, publisher, identity }, lane),
       readHistory: (need, belowSeq) => readHistory({ link, lane, signal: aborter.signal, logger }, need, belowSeq),
       publishTimer: (request, atMs) => {

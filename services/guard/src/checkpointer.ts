@@ -1,6 +1,6 @@
 import { equalBytes, type Logger } from "@candor/contract";
 import type { Checkpoint } from "@candor/ledger";
-import type { LaneMetrics } from "./lane-metrics.js";
+import type { LaneCounts } from "./lane-metrics.js";
 import type { LaneTree } from "./lane-tree.js";
 import { logFault } from "./log-place.js";
 
@@ -29,11 +29,11 @@ export interface CheckpointerOptions {
   readonly tree: LaneTree;
   /** The lane as it is folded now; undefined before its first message. */
   readonly snapshot: () => Checkpoint | undefined;
-  /** Resolves once every record handed to the writer so far is stored or adopted. */
-  readonly settled: () => Promise<void>;
+  /** Resolves with true once every record brought forth so far is stored or adopted, with false if it never will be. */
+  readonly settled: () => Promise<boolean>;
   /** The log is not the one that another guard read. */
   readonly onFault: (error: unknown) => void;
-  readonly metrics: LaneMetrics;
+  readonly counts: LaneCounts;
   readonly logger: Logger;
   readonly everyEvents: number;
   readonly quietMs: number;
@@ -111,13 +111,13 @@ export class Checkpointer {
   }
 
   async #store(mine: Checkpoint): Promise<void> {
-    const { store, settled, metrics, logger, lane } = this.#options;
-    await settled();
+    const { store, settled, counts, logger, lane } = this.#options;
+    if (!(await settled())) return;
     while (this.#stored.size < mine.size) {
       const seq = await store.store(mine, this.#stored.seq);
       if (seq !== undefined) {
         this.#stored = { seq, size: mine.size };
-        metrics.checkpoints += 1;
+        counts.checkpoints += 1;
         logger.debug({ lane, position: mine.position, size: mine.size }, "checkpoint stored");
         return;
       }

@@ -1,7 +1,6 @@
 import type { CandorError, LogEntry, StoredMessage } from "@candor/contract";
 import type { HistoryNeed, Output, TimerRequest } from "@candor/guards";
 import type { CheckpointStore } from "./checkpointer.js";
-import type { LaneMetrics } from "./lane-metrics.js";
 import type { LogPlace } from "./log-place.js";
 
 /** What a guard publishes about a message: a verdict, or that it was refused. */
@@ -17,17 +16,30 @@ export interface RecordSink {
   readonly underWay: number;
   /** Another guard stores this lane's records at present. */
   readonly isStandby: boolean;
-  /** Resolves once every record put so far is stored or adopted. */
-  readonly settled: () => Promise<void>;
+  readonly counts: RecordCounts;
+  /** Resolves once every record put so far is stored or adopted: true; or with false if the sink was stopped before. */
+  readonly settled: () => Promise<boolean>;
   readonly close: () => void;
+}
+
+export interface RecordCounts {
+  /** Stored by this guard. */
+  readonly stored: number;
+  /** Found stored already, by another guard or by this one in an earlier life. */
+  readonly adopted: number;
+  /** Stored by another guard while this one was sending its own. */
+  readonly lost: number;
+  /** Sent again because an answer stayed out or the server could not store. */
+  readonly repeated: number;
+  /** Subjects on which another guard stored something else. */
+  readonly diverged: number;
 }
 
 export interface SinkEvents {
   readonly onRoom: () => void;
-  /** Another guard stored something else on a subject; nothing more is published there. */
-  readonly onDivergence: (subject: string, error: CandorError) => void;
+  /** Another guard stored something else on a subject, named in the details; nothing more is published there. */
+  readonly onDivergence: (error: CandorError) => void;
   readonly onFault: (error: unknown) => void;
-  readonly metrics: LaneMetrics;
 }
 
 /** Reads one lane from its first message on, in order, without a gap. */

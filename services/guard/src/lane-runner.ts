@@ -3,7 +3,7 @@ import { LaneFold, type Output, type TimerRequest } from "@candor/guards";
 import type { Checkpoint } from "@candor/ledger";
 import { Checkpointer, type StoredCheckpoint } from "./checkpointer.js";
 import type { QueuedEntry } from "./entry-queue.js";
-import { initialMetrics, type LaneMetrics } from "./lane-metrics.js";
+import { initialCounts, type LaneCounts } from "./lane-metrics.js";
 import { LanePipeline } from "./lane-pipeline.js";
 import type { LanePorts, LaneSource, RecordSink } from "./lane-ports.js";
 import { LaneTimers } from "./lane-timers.js";
@@ -32,7 +32,6 @@ export interface LaneRunnerOptions {
 /** One lane of a guard: reads, folds, publishes, and stops for good when the log is not the one it was. */
 export class LaneRunner {
   readonly lane: number;
-  readonly metrics: LaneMetrics = initialMetrics();
   /** Resolves when the lane has halted. */
   readonly ended: Promise<CandorError>;
   readonly #options: LaneRunnerOptions;
@@ -44,6 +43,7 @@ export class LaneRunner {
   readonly #timers: LaneTimers;
   readonly #sink: RecordSink;
   readonly #checkpointer: Checkpointer;
+  readonly #counts: LaneCounts = initialCounts();
   readonly #diverged = new Set<string>();
   #source: LaneSource | undefined;
   #state: LaneState = "checking";
@@ -69,11 +69,10 @@ export class LaneRunner {
       onRoom: () => {
         this.#pipeline.run();
       },
-      onDivergence: (subject, error) => {
-        this.#onDivergence(subject, error);
+      onDivergence: (error) => {
+        this.#onDivergence(error);
       },
       onFault: this.#halt,
-      metrics: this.metrics,
     });
     this.#pipeline = new LanePipeline({
       lane,
@@ -98,7 +97,7 @@ export class LaneRunner {
       snapshot: () => this.#snapshot(),
       settled: () => this.#sink.settled(),
       onFault: this.#halt,
-      metrics: this.metrics,
+      counts: this.#counts,
       logger,
       everyEvents,
       quietMs,
@@ -157,8 +156,6 @@ export class LaneRunner {
   view({ run, task }: StateQuery = {}): LaneView {
     const tasks = run === undefined ? undefined : this.#fold.openTasksOf(run);
     const view = run === undefined || task === undefined ? undefined : this.#fold.taskView(run, task);
-    this.metrics.verifiedInline = this.#ahead.missed;
-    this.metrics.revivals = this.#pipeline.revivals;
     return {
       lane: this.lane,
       guard: this.#options.guard,
@@ -172,7 +169,12 @@ export class LaneRunner {
       openTasks: this.#fold.openTasks,
       timers: this.#timers.armed,
       diverged: [...this.#diverged],
-      metrics: { ...this.metrics },
+      metrics: {
+        ...this.#counts,
+        ...this.#sink.counts,
+        revivals: this.#pipeline.revivals,
+        verifiedInline: this.#ahead.missed,
+      },
       ...(this.#halted === undefined ? {} : { halted: { code: this.#halted.code, message: this.#halted.message } }),
       ...(tasks === undefined ? {} : { tasks }),
       ...(view === undefined ? {} : { task: view }),
@@ -192,11 +194,11 @@ export class LaneRunner {
     this.#tree.append(leaf);
     this.#position = { seq: entry.seq, timeMs: entry.timeMs, leaf };
     if (this.#state === "replaying") {
-      this.metrics.replayed += 1;
+      this.#counts.replayed += 1;
       this.#compareWithCheckpoint(entry.seq);
       return;
     }
-    this.metrics.events += 1;
+    this.#counts.events += 1;
     for (const output of outputs) this.#put(output, entry.timeMs);
     this.#checkpointer.folded();
   };
@@ -212,7 +214,11 @@ export class LaneRunner {
         this.#timers.cancel(output);
         return;
       case "verdict":
+        this.#counts.verdicts += 1;
+        this.#sink.put(output);
+        return;
       case "quarantine":
+        this.#counts.quarantined += 1;
         this.#sink.put(output);
     }
   }
@@ -247,7 +253,7 @@ export class LaneRunner {
   }
 
   #fire(request: TimerRequest): void {
-    this.metrics.timersFired += 1;
+    this.#counts.timersFired += 1;
     this.#options.ports.publishTimer(request, this.#clock.nowMs);
   }
 
@@ -266,10 +272,10 @@ export class LaneRunner {
     };
   }
 
-  #onDivergence(subject: string, error: CandorError): void {
-    this.#diverged.add(subject);
-    this.metrics.divergences += 1;
-    this.#options.logger.error({ lane: this.lane, subject, code: error.code }, error.message);
+  #onDivergence(error: CandorError): void {
+    const { subject } = error.details;
+    if (typeof subject === "string") this.#diverged.add(subject);
+    this.#options.logger.error({ lane: this.lane, code: error.code, ...error.details }, error.message);
   }
 
   readonly #halt = (error: unknown): void => {

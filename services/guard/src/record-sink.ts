@@ -1,73 +1,69 @@
-import { CandorError, decodeSigned, equalBytes, isCandorError } from "@candor/contract";
-import type { Link, Publisher } from "@candor/bus";
-import { setTimeout as pause } from "node:timers/promises";
+import { guardRecordMessage, isCandorError, type Logger } from "@candor/contract";
+import { VerdictWriter, type Link } from "@candor/bus";
 import type { GuardIdentity } from "./guard-identity.js";
-import { recordBody, signRecord } from "./guard-record.js";
-import type { GuardOutput, RecordSink, SinkEvents } from "./lane-ports.js";
+import { recordBody } from "./guard-record.js";
+import type { RecordSink, SinkEvents } from "./lane-ports.js";
 
-const most = 512;
+/** Records that may wait to be stored before the lane stops folding. */
+const mostUnderWay = 1_024;
 
-/** Interim. */
-export function openRecordSink(
-  link: Link,
-  publisher: Publisher,
-  identity: GuardIdentity,
-  events: SinkEvents,
-): RecordSink {
-  const tails = new Map<string, Promise<number>>();
-  let open = 0;
-  let closed = false;
-  let idle: (() => void)[] = [];
-  const store = async (output: GuardOutput, after: number): Promise<number> => {
-    const body = recordBody(output);
-    const bytes = signRecord(identity, output.type, body);
-    while (!closed) {
-      try {
-        const outcome = await publisher.publish({ subject: output.subject, bytes, expect: { sequence: after } });
-        if (outcome.type === "stored") {
-          events.metrics[output.type === "verdict" ? "verdicts" : "quarantined"] += 1;
-          return outcome.seq;
-        }
-        if (outcome.type === "lost" && outcome.last !== undefined) {
-          if (equalBytes(decodeSigned(outcome.last.data).body, body)) {
-            events.metrics.adopted += 1;
-            return outcome.last.seq;
-          }
-          events.onDivergence(output.subject, new CandorError("guard-divergence", `differs on ${output.subject}`));
-          return outcome.last.seq;
-        }
-      } catch (error) {
-        if (!isCandorError(error, "server-unreachable", "publish-unconfirmed", "store-full")) throw error;
-      }
-      await pause(100);
-    }
-    return 0;
-  };
+export interface RecordSinkOptions {
+  readonly link: Link;
+  readonly lane: number;
+  readonly identity: GuardIdentity;
+  readonly standbyMs: number;
+  readonly logger: Logger;
+}
+
+/** Stores what a lane's fold says, through the bus's verdict writer. */
+export function openRecordSink(options: RecordSinkOptions, events: SinkEvents): RecordSink {
+  const { link, lane, identity, standbyMs, logger } = options;
+  let waitsForRoom = false;
+  const writer = new VerdictWriter(link, {
+    lane,
+    certificate: identity.certificate,
+    sign: (kind, body) => identity.signer.sign(guardRecordMessage(kind, body)),
+    onDivergence: events.onDivergence,
+    onFault: events.onFault,
+    onProgress: () => {
+      if (!waitsForRoom || writer.pending > mostUnderWay / 2) return;
+      waitsForRoom = false;
+      events.onRoom();
+    },
+    standbyMs,
+    logger,
+  });
   return {
     put: (output) => {
-      open += 1;
-      const tail = (tails.get(output.subject) ?? Promise.resolve(0)).then((after) => store(output, after));
-      tails.set(output.subject, tail);
-      tail
-        .catch(events.onFault)
-        .finally(() => {
-          open -= 1;
-          if (open === most / 2) events.onRoom();
-          if (open === 0) for (const resolve of idle.splice(0)) resolve();
-        })
-        .catch(events.onFault);
+      const { type: kind, subject } = output;
+      const ordinal = output.type === "verdict" ? output.body.ordinal : 1;
+      writer.write({ kind, subject, ordinal, body: recordBody(output) });
     },
     get isFull() {
-      return open >= most;
+      waitsForRoom ||= writer.pending >= mostUnderWay;
+      return waitsForRoom;
     },
     get underWay() {
-      return open;
+      return writer.pending;
     },
-    isStandby: false,
-    settled: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),
+    get isStandby() {
+      return writer.isStandby;
+    },
+    get counts() {
+      return writer.stats;
+    },
+    settled: async () => {
+      try {
+        await writer.drain();
+      } catch (error) {
+        // What stopped the writer was told to `onFault`; an orderly end is no fault.
+        if (!isCandorError(error)) throw error;
+        return false;
+      }
+      return true;
+    },
     close: () => {
-      closed = true;
-      idle = [];
+      writer.close();
     },
   };
 }
