@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { exitCodes, type ExitCode } from "@candor/contract";
 import { Command, CommanderError } from "commander";
 import { addAuth } from "./commands/auth.js";
+import { addDoctor } from "./commands/doctor.js";
 import { addExplain } from "./commands/explain.js";
 import { addSchema } from "./commands/schema.js";
+import { addStreams } from "./commands/streams.js";
 import { addUp } from "./commands/up.js";
 import { createContext, type Context } from "./context.js";
 import { toFailure } from "./failure.js";
@@ -11,7 +13,7 @@ import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
-const commands = [addUp, addAuth, addExplain, addSchema];
+const commands = [addUp, addAuth, addStreams, addDoctor, addExplain, addSchema];
 
 /** Version of this package. */
 function version(): string {

@@ -13,4 +13,4 @@ export { reloadServer } from "./reload.js";
 export type { ClusterConfig, StoreLimits } from "./server-config.js";
 export { serverInfo } from "./server-info.js";
 export type { ServerInfo } from "./server-info.js";
-export { oldestServer } from "./version.js";
+export { isAtLeast, oldestServer } from "./version.js";

@@ -10,6 +10,7 @@ import {
   readCredentials,
   type Credentials,
 } from "@candor/ledger/files";
+import { makeFolder } from "../folder.js";
 import { fileName, hasRecord, readRecords, recordOf, writeRecord, type IdentityRecord } from "./identity-record.js";
 
 /** Roles that the operator adds; the operator itself is made with the folder. */
@@ -60,6 +61,7 @@ export async function initAuth(
   { servers }: { readonly servers?: readonly string[] } = {},
 ): Promise<{ readonly operator: Credentials; readonly made: boolean }> {
   const folder = join(dir, "operator");
+  makeFolder(dir);
   const isThere = existsSync(folder);
   const operator = isThere ? readCredentials(folder) : createOperator(folder, servers === undefined ? {} : { servers });
   if (!hasRecord(dir, operator)) writeRecord(dir, recordOf(operator));

@@ -12,6 +12,7 @@ import {
   initAuth,
   type IdentityName,
 } from "../auth/auth-folder.js";
+import { makeFolder } from "../folder.js";
 import { connectAs } from "./connect.js";
 import { startGuardProcess, type GuardProcess } from "./guard-process.js";
 import { untilGuarded, type LaneState } from "./guard-ready.js";
@@ -86,6 +87,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { onStep = () => undefined } = options;
   const dataDir = resolve(options.dataDir);
   const authDir = join(dataDir, "auth");
+  makeFolder(dataDir);
   await requireUnused(dataDir);
   const { operator } = await initAuth(authDir);
   const guardIdentities = guardNames.map((name) => ({ role: "guard", name }) as const);

@@ -1,0 +1,35 @@
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { CandorError } from "@candor/contract";
+
+function make(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  // Step by step: Node's own recursive mkdir never returns where a file system refuses with ENOENT, as /proc does.
+  if (parent !== folder) make(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+/**
+ * Makes a folder, and those above it, for this user alone; one that is there is left as it is.
+ *
+ * @throws CandorError `folder-not-writable` if it can't be made or written
+ */
+export function makeFolder(dir: string): void {
+  const folder = resolve(dir);
+  try {
+    make(folder);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new CandorError(
+      "folder-not-writable",
+      `The folder ${folder} can't be made or written: choose another, or correct its owner and rights.`,
+      { path: folder, cause },
+    );
+  }
+}
