@@ -5,10 +5,12 @@ import { errorTypes, finalities, type ErrorType, type EventKind, type ScopeDimen
 export type ErrorEntry = ErrorLogReceipt["errors"][number];
 export type RetryEntry = RetryManifest["entries"][number];
 
-/** Numbers an error leaves in a tally: itself, and the error that the failed try was an answer to (0 for none). */
-const errorWidth = 2;
-/** Numbers a retry leaves: its seq, and the distance to the error it answers beside a fingerprint of the rest. */
-const retryWidth = 2;
+/**
+ * Two numbers an entry, errors and retries in one list in `seq` order. An error is itself, packed, and the error that
+ * its failed try was an answer to (0 for none). A retry is its negative `seq`, and the distance to the error it answers
+ * beside a fingerprint of the rest.
+ */
+const width = 2;
 const fingerprintSpan = 2 ** 22;
 const outcomeWords = ["ok", "failed", "abandoned"] as const;
 
@@ -48,8 +50,8 @@ export class Tally {
   /** Events added so far. */
   count = 0;
   readonly byKind: Partial<Record<EventKind, number>> = {};
-  readonly #errors: number[] = [];
-  readonly #retries: number[] = [];
+  #errorCount = 0;
+  readonly #entries: number[] = [];
 
   add(seq: number, kind: EventKind, payload: unknown): void {
     this.count += 1;
@@ -59,18 +61,21 @@ export class Tally {
   }
 
   get retryCount(): number {
-    return this.#retries.length / retryWidth;
+    return this.#entries.length / width - this.#errorCount;
   }
 
   get errorCount(): number {
-    return this.#errors.length / errorWidth;
+    return this.#errorCount;
   }
 
   /** Every error in order, with `recovered` as the retries so far make it. */
   errors(): ErrorEntry[] {
-    const entries: ErrorEntry[] = [];
-    for (let i = 0; i < this.#errors.length; i += errorWidth) entries.push(unpackError(this.#errors[i] as number));
-    return entries;
+    const errors: ErrorEntry[] = [];
+    for (let i = 0; i < this.#entries.length; i += width) {
+      const packed = this.#entries[i] as number;
+      if (packed > 0) errors.push(unpackError(packed));
+    }
+    return errors;
   }
 
   byType(): Partial<Record<ErrorType, number>> {
@@ -83,10 +88,11 @@ export class Tally {
   undisclosedRetries(manifest: Pick<RetryManifest, "entries">): number[] {
     const listed = new Map(manifest.entries.map((entry) => [entry.seq, entry]));
     const missing: number[] = [];
-    for (let i = 0; i < this.#retries.length; i += retryWidth) {
-      const seq = this.#retries[i] as number;
+    for (let i = 0; i < this.#entries.length; i += width) {
+      const seq = -(this.#entries[i] as number);
+      if (seq < 0) continue;
       const entry = listed.get(seq);
-      if (entry === undefined || packAnswer(entry) !== this.#retries[i + 1]) missing.push(seq);
+      if (entry === undefined || packAnswer(entry) !== this.#entries[i + 1]) missing.push(seq);
     }
     return missing;
   }
@@ -94,40 +100,42 @@ export class Tally {
   /** `seq` of every error that some retry answers. */
   retriedErrors(): Set<number> {
     const retried = new Set<number>();
-    for (let i = 0; i < this.#retries.length; i += retryWidth) {
-      const distance = Math.floor((this.#retries[i + 1] as number) / fingerprintSpan);
-      retried.add((this.#retries[i] as number) - distance);
+    for (let i = 0; i < this.#entries.length; i += width) {
+      const seq = -(this.#entries[i] as number);
+      if (seq > 0) retried.add(seq - Math.floor((this.#entries[i + 1] as number) / fingerprintSpan));
     }
     return retried;
   }
 
   #addError(seq: number, { type, finality, recovered, attempts }: Payload<"error">): void {
-    this.#errors.push(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
+    this.#errorCount += 1;
+    this.#entries.push(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
   }
 
   #addRetry(seq: number, payload: Payload<"retry">): void {
-    this.#retries.push(seq, packAnswer({ seq, ...payload }));
+    this.#entries.push(-seq, packAnswer({ seq, ...payload }));
     if (payload.outcome !== "ok") return;
     // A success answers its own error and, step by step, the whole row of failed tries before it.
     let reason = payload.reason;
     while (reason > 0) {
       const index = this.#indexOf(reason);
       if (index < 0) return;
-      const packed = this.#errors[index] as number;
+      const packed = this.#entries[index] as number;
       if (packed % 2 === 1) return;
-      this.#errors[index] = packed + 1;
-      reason = this.#errors[index + 1] as number;
+      this.#entries[index] = packed + 1;
+      reason = this.#entries[index + 1] as number;
     }
   }
 
-  /** Errors are added in `seq` order, so a binary search finds one. */
+  /** Where an error stands; −1 if there is none of that number. Entries are in `seq` order, so a binary search finds it. */
   #indexOf(seq: number): number {
     let low = 0;
-    let high = this.#errors.length / errorWidth - 1;
+    let high = this.#entries.length / width - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
-      const found = Math.floor((this.#errors[middle * errorWidth] as number) / 128);
-      if (found === seq) return middle * errorWidth;
+      const packed = this.#entries[middle * width] as number;
+      const found = packed < 0 ? -packed : Math.floor(packed / 128);
+      if (found === seq) return packed < 0 ? -1 : middle * width;
       if (found < seq) low = middle + 1;
       else high = middle - 1;
     }

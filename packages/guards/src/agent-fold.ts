@@ -82,7 +82,7 @@ function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: A
   const { ready, fault, waiting, overflow } = epoch.chain.offer(entry, run.policy.reorderBuffer);
   if (fault !== undefined) epoch.disclosure.faults = [...epoch.disclosure.faults, { fault, seq: entry.seq }];
   if (overflow === true) epoch.disclosure.overflowed = true;
-  for (const next of ready) foldInOrder(task, epoch, next, speaker);
+  for (const next of ready) foldInOrder(run, task, epoch, next, speaker);
   // A report that waits for its predecessors starts the settle window: they may still be under way.
   if (waiting && entry.kind === "report" && !epoch.settled && task.timers.settle === undefined) {
     speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
@@ -90,13 +90,13 @@ function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: A
   judgeEpoch(run, task, epoch, speaker);
 }
 
-function foldInOrder(task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
+function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
   if (entry.kind === "accept") {
     epoch.taskKey = entry.payload.taskKey;
-    epoch.scope = keepScope(entry.payload.scope);
+    epoch.scope = run.shared.scope(keepScope(entry.payload.scope));
     epoch.mode = entry.payload.mode === "enforce" ? "enforce" : "observe";
   } else if (entry.kind === "effect") {
-    foldEffect(task, epoch, entry, false);
+    foldEffect(run, task, epoch, entry, false);
   } else if (entry.kind === "acknowledge") {
     foldAcknowledge(epoch.recall, entry, epoch.effects, speaker.nowMs);
   } else if (entry.kind === "no-side-effects") {
@@ -105,7 +105,13 @@ function foldInOrder(task: TaskState, epoch: EpochState, entry: AdmittedEvent, s
   foldDisclosure(epoch.disclosure, entry, epoch.scope);
 }
 
-function foldEffect(task: TaskState, epoch: EpochState, entry: AdmittedOf<"effect">, superseded: boolean): boolean {
+function foldEffect(
+  run: RunState,
+  task: TaskState,
+  epoch: EpochState,
+  entry: AdmittedOf<"effect">,
+  superseded: boolean,
+): boolean {
   const { phase, key } = entry.payload;
   if (phase !== "dispatched") {
     if (epoch.effects.outcome(entry) !== undefined) return true;
@@ -114,7 +120,7 @@ function foldEffect(task: TaskState, epoch: EpochState, entry: AdmittedOf<"effec
     return false;
   }
   const earlier = epoch.effects.all;
-  const effect = epoch.effects.dispatched(entry);
+  const effect = epoch.effects.dispatched(entry, run.shared);
   foldDispatch(epoch.recall, effect, { stopped: task.control.standing !== "delegated", superseded });
   const unfenced = epoch.mode === "enforce" && !holdsKey(epoch.minted, key);
   foldKeyUse(epoch.recall, effect, earlier, unfenced);
@@ -129,7 +135,7 @@ function foldSuperseded(
   entry: AdmittedEvent,
   speaker: Speaker,
 ): void {
-  if (entry.kind === "effect" && foldEffect(task, epoch, entry, true)) {
+  if (entry.kind === "effect" && foldEffect(run, task, epoch, entry, true)) {
     judgeEpochRecall(run, task, epoch, speaker);
     return;
   }

@@ -100,7 +100,7 @@ export class AuthorChain {
   #take(entry: AdmittedEvent): void {
     const offset = headBytes + (this.#next - 1) * keptBytes;
     if (offset + keptBytes > this.#hashes.length) {
-      const larger = new Uint8Array(headBytes + Math.ceil(((this.#next - 1) * 3) / 2) * keptBytes);
+      const larger = new Uint8Array(headBytes + Math.max(this.#next + 7, Math.ceil(this.#next * 1.25)) * keptBytes);
       larger.set(this.#hashes);
       this.#hashes = larger;
     }

@@ -1,5 +1,5 @@
 import { effectPhases, type AdmittedOf, type EffectPhase } from "@candor/contract";
-import { hashText, none } from "./kept.js";
+import { hashText, none, type Shared } from "./kept.js";
 
 export interface TrackedEffect {
   /** Author's number of the `dispatched` event. */
@@ -49,13 +49,13 @@ export class EffectLedger {
     return this.all.filter(({ dispatch, outcomeAt }) => dispatch <= at && (outcomeAt === 0 || outcomeAt > at));
   }
 
-  dispatched(entry: AdmittedOf<"effect">): TrackedEffect {
+  dispatched(entry: AdmittedOf<"effect">, shared: Shared): TrackedEffect {
     const { key, intent, target, arguments: digest } = entry.payload;
     const effect: TrackedEffect = {
       dispatch: entry.event.seq,
       key,
-      intent,
-      target,
+      intent: shared.text(intent),
+      target: shared.text(target),
       arguments: digest === undefined ? undefined : hashText(digest),
       seq: entry.seq,
       phase: "dispatched",

@@ -91,7 +91,7 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
     judgeEpochRecall(run, task, old, speaker);
     (task.earlier ??= new Map()).set(old.epoch, old);
   }
-  task.current = initialEpoch(entry, task.control.hash);
+  task.current = initialEpoch(entry, task.control.hash, run.shared);
 }
 
 /** Nothing more is waited for: what is missing now is a finding. */

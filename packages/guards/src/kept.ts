@@ -16,6 +16,35 @@ export function hashText(hash: Uint8Array): string {
   return String.fromCharCode(...hash);
 }
 
+/** Values that many tasks of a run have in common are held once; past this many the rest stand for themselves. */
+const mostShared = 4_096;
+
+/** Equal values held once. Nothing can tell the difference but the memory. */
+export class Shared {
+  readonly #texts = new Map<string, string>();
+  readonly #briefs = new Map<string, KeptBrief>();
+  readonly #scopes = new Map<string, KeptScope>();
+
+  text(value: string): string {
+    return share(this.#texts, value, value);
+  }
+
+  brief(value: KeptBrief): KeptBrief {
+    return share(this.#briefs, JSON.stringify(value), value);
+  }
+
+  scope(value: KeptScope): KeptScope {
+    return share(this.#scopes, JSON.stringify(value), value);
+  }
+}
+
+function share<Value>(known: Map<string, Value>, name: string, value: Value): Value {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  if (known.size < mostShared) known.set(name, value);
+  return value;
+}
+
 /** What judging needs of a brief; prose and what only the orchestrator reads are left out. */
 export interface KeptBrief {
   readonly keyTasks: readonly string[];

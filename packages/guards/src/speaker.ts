@@ -1,4 +1,5 @@
 import {
+  encodeCanonical,
   foldVersion,
   quarantineSubject,
   sha256,
@@ -10,7 +11,7 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import type { Judgement } from "./judgement.js";
-import { hashText, none } from "./kept.js";
+import { hashText } from "./kept.js";
 import type { Output } from "./output.js";
 import { sentenceOf } from "./sentences.js";
 import type { EpochState, RunState, TaskState } from "./state.js";
@@ -112,13 +113,11 @@ function dropUndefined(extras: VerdictExtras): VerdictExtras {
   return Object.fromEntries(Object.entries(extras).filter(([, value]) => value !== undefined));
 }
 
-/** What makes a verdict a new one, flat and short: it is kept for every open task. Scope and reference follow from the rest. */
+/** Digest of what makes a verdict a new one, as short text. Scope and reference follow from the rest. */
 function contentOf(judgement: Judgement, epoch: number, { intent, inFlight, deadlineMs }: VerdictExtras): string {
   const { verdict, action, final, findings } = judgement;
-  const parts: (string | number | boolean)[] = [epoch, verdict, action, final];
-  for (const { code, about } of findings) parts.push(code, about ?? "");
-  for (const { key } of inFlight ?? none) parts.push(key);
-  if (deadlineMs !== undefined) parts.push(deadlineMs);
-  if (intent !== undefined) parts.push(intent.control, intent.kind, hashText(intent.hash));
-  return parts.join("|");
+  const parts = [epoch, verdict, action, final, findings.map(({ code, about }) => [code, about ?? null])];
+  const keys = inFlight?.map(({ key }) => key) ?? null;
+  const about = intent === undefined ? null : [intent.control, intent.kind, intent.hash];
+  return hashText(sha256(encodeCanonical([parts, keys, deadlineMs ?? null, about])).subarray(0, 16));
 }

@@ -11,7 +11,7 @@ import { AuthorChain } from "./author-chain.js";
 import { initialDisclosure, type DisclosureState } from "./disclosure.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
-import { keepBrief, keepKeys, type KeptBrief, type KeptScope } from "./kept.js";
+import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
 import { initialRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
@@ -72,6 +72,8 @@ export interface RunState {
   readonly tasks: Map<string, TaskState>;
   /** Closed tasks of an open run: their ids alone, so that a late event is known as late. */
   readonly closed: Set<string>;
+  /** What tasks of this run have in common. */
+  readonly shared: Shared;
   /** Built from history for one late event, and dropped after it. */
   revived: boolean;
 }
@@ -92,13 +94,13 @@ export function initialTask(task: string): TaskState {
 }
 
 /** @param hash of the delegation, as `hashText` */
-export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string): EpochState {
+export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string, shared: Shared): EpochState {
   const { agent, brief, intents } = entry.payload;
   return {
     epoch: entry.event.epoch,
-    actor: agent.actor,
-    deployment: agent.key,
-    brief: keepBrief(brief),
+    actor: shared.text(agent.actor),
+    deployment: shared.text(agent.key),
+    brief: shared.brief(keepBrief(brief)),
     minted: keepKeys(intents),
     seq: entry.seq,
     hash,
@@ -126,6 +128,7 @@ export function initialRun(entry: AdmittedOf<"run-open">): RunState {
     self: initialTask(entry.event.task),
     tasks: new Map(),
     closed: new Set(),
+    shared: new Shared(),
     revived: false,
   };
 }
