@@ -171,6 +171,10 @@ describe("R1 R2 intents on a real server with a guard", () => {
     const fleet = await replica();
     const run = await fleet.openRun();
     await run.delegate({ task: "t1", agent: agent() });
+    const late = await run.delegate({ task: "t2", agent: agent(), notAfterMs: 1 });
+    await expect(run.confirm(late, { timeoutMs: 5_000 })).rejects.toMatchObject({ code: "intent-rejected" });
+    expect(await run.delegate({ task: "t2", agent: agent() })).toMatchObject({ epoch: 1, control: 1 });
+
     const expired = await run.recall("t1", { graceMs: 100, reason: "changed plans", notAfterMs: 1 });
     await expect(run.confirm(expired, { timeoutMs: 5_000 })).rejects.toMatchObject({
       code: "intent-rejected",
@@ -220,6 +224,7 @@ describe("R1 R2 intents on a real server with a guard", () => {
       details: { winner: { kind: "run-open", control: 1 } },
     });
     await run.delegate({ task: "t1", agent: agent() });
+    await expect(run.delegate({ task: "t1", agent: agent() })).rejects.toMatchObject({ code: "intent-lost" });
     const mirror = await other.attach("once");
     await expect(mirror.delegate({ task: "t1", agent: agent() })).rejects.toMatchObject({
       code: "intent-lost",

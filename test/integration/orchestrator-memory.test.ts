@@ -102,6 +102,28 @@ describe("B9 a log and its verdicts that were restored together from an old copy
     });
   });
 
+  it("are found by a reader that was there all along, before it acts on anything", async () => {
+    await work(1);
+    await keepCopy();
+    const { name, signer } = world.credentials("guard", "g1");
+    const guard = await startGuard({
+      connection: await world.connect("guard", "g1"),
+      identity: { name, signer, certificate: world.certificate("guard", "g1"), operator: world.operatorKey },
+    });
+    const fleet = await connect({});
+    const run = await fleet.openRun();
+    const delegation = await run.delegate({ task: "t1", agent: world.certificate("agent", "payer") });
+    await run.confirm(delegation, { timeoutMs: 5_000 });
+    const reading = run.verdicts();
+    for (let i = 0; i < 2; i += 1) await reading.next();
+    await guard.stop();
+    await restoreCopy();
+    await expect(reading.next()).rejects.toMatchObject({ code: "log-rolled-back" });
+    await expect(run.decision("t1", { timeoutMs: 20_000 })).rejects.toMatchObject({ code: "log-rolled-back" });
+    await expect(run.recall("t1", { graceMs: 1, reason: "enough" })).rejects.toMatchObject({ code: "log-rolled-back" });
+    await fleet.close();
+  });
+
   it("are found by the cursor of a reader alone", async () => {
     await work(1);
     await keepCopy();

@@ -18,11 +18,10 @@ import {
 } from "@candor/contract";
 import { decodeCertificate } from "@candor/ledger";
 import type { GuardState } from "./decision.js";
-import type { FoundIntent, LogClient, StoreOutcome, StoredNote, StoredRecord, TaskAddress } from "./log-client.js";
+import type { FoundIntent, LogClient, StoreOutcome, StoredNote, TaskAddress } from "./log-client.js";
 import type { LastProbe, ProbeClient } from "./prober.js";
-import { readRecords } from "./record-stream.js";
+import { readRecordAt, readRecords } from "./record-stream.js";
 import { storedIntentOf } from "./task-line.js";
-import { within } from "./time-limit.js";
 
 const requestMs = 5_000;
 /** Header of a checkpoint that carries the certificate of the guard. */
@@ -69,17 +68,6 @@ async function readNote({ nc, apiPrefix }: Bus, lane: number): Promise<StoredNot
   const sequence = Number(headers?.values("Nats-Sequence").at(-1));
   const certificate = headers?.get(certificateHeader) ?? "";
   return { sequence, subject, data: data.slice(), certificate: decodeCertificate(certificate) };
-}
-
-async function readRecordAt(bus: Bus, sequence: number, logger: Logger): Promise<StoredRecord | undefined> {
-  const { lastSeq } = await readStreamState(bus, streams.verdicts);
-  if (lastSeq < sequence) return undefined;
-  return await within(requestMs, async (signal) => {
-    for await (const record of readRecords(bus, { after: sequence - 1, signal, logger })) {
-      return record.sequence === sequence ? record : undefined;
-    }
-    throw new CandorError("server-unreachable", `The server did not deliver the record at ${sequence}: try again.`);
-  });
 }
 
 /** The client of an orchestrator over a connection to the server. */

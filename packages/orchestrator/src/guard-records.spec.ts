@@ -123,7 +123,7 @@ describe("S21 reading verdicts", () => {
       recordAt: (sequence) => Promise.resolve(stream.find((record) => record.sequence === sequence)),
     };
     const memory = await Memory.open(undefined, operator.publicKey, "f1", silentLogger);
-    const context = { client: client as LogClient, records, memory, logger: silentLogger };
+    const context = { client: client as LogClient, records, memory, logger: silentLogger, lagMs: 0 };
     const entries: VerdictEntry[] = [];
     const options = from === undefined ? {} : { from };
     for await (const entry of readVerdicts(context, { lane: 3, run: "r1" }, options)) entries.push(entry);

@@ -72,10 +72,12 @@ export class IntentWriter {
   ): Promise<IssuedIntent> {
     const { view, signer, fleet, run } = this.#context;
     if (known) await this.#know(task);
-    const start = view.line(task).last;
+    const start = view.line(task);
+    // A task that is taken to be new is new only as long as nothing that holds, or may hold, is known of it.
+    const newest = known || standingOf(start) === undefined ? start.newest : 0;
     await this.#untilJudged(task);
     const line = view.line(task);
-    if (line.last !== undefined && line.last.sequence !== start?.sequence) throw intentLost(task, kind, line.last);
+    if (line.newest !== newest) throw await this.#lostBefore(task, kind);
 
     const position = nextPosition(line);
     const { epoch, payload } = compose(standingOf(line));
@@ -84,6 +86,15 @@ export class IntentWriter {
     view.stored(task, storedIntentOf(signed.event, signed.hash, sequence));
     this.#remember(task, signed, sequence);
     return { ...signed, sequence };
+  }
+
+  /** Something was stored between the call and the sending. */
+  async #lostBefore(task: string, kind: IntentKind): Promise<CandorError> {
+    const { view } = this.#context;
+    const { last, newest } = view.line(task);
+    if (last?.sequence !== newest) await this.refresh(task);
+    const winner = view.line(task).last;
+    return winner === undefined ? unnamedLoss(task, kind) : intentLost(task, kind, winner);
   }
 
   async #store(task: string, kind: IntentKind, { frame }: SignedIntent, expected: number): Promise<number> {
@@ -96,12 +107,7 @@ export class IntentWriter {
       return outcome.sequence;
     }
     const { winner } = outcome;
-    if (winner === undefined) {
-      throw new CandorError(
-        "intent-lost",
-        `The ${kind} of task ${task} lost to another intent, which can't be read yet. Look at where the task stands, then decide again.`,
-      );
-    }
+    if (winner === undefined) throw unnamedLoss(task, kind);
     this.#unsure.delete(task);
     view.stored(task, winner);
     throw intentLost(task, kind, winner);
@@ -130,4 +136,11 @@ export class IntentWriter {
     const { seq: control, epoch } = event;
     memory.storedIntent({ run, task, lane, sequence, hash: hex(hash), control, epoch });
   }
+}
+
+function unnamedLoss(task: string, kind: IntentKind): CandorError {
+  return new CandorError(
+    "intent-lost",
+    `The ${kind} of task ${task} lost to another intent, which can't be read yet. Look at where the task stands, then decide again.`,
+  );
 }

@@ -1,5 +1,6 @@
 import { CandorError, parseVerdictSubject } from "@candor/contract";
 import type { OwnIntent, Recollection, SeenCheckpoint, SeenMessage } from "./memory-file.js";
+import { lasting } from "./time-limit.js";
 
 /** What is there now, asked of the server. */
 export interface LogPort {
@@ -21,6 +22,7 @@ interface Difference {
 
 /** Newest intents that are looked up at a connect; older ones lie below them in the same log. */
 const mostIntents = 64;
+const mostLagMs = 3_000;
 
 function rolledBack(difference: Difference, path: string | undefined): CandorError {
   const { lane, sequence, remembered, found } = difference;
@@ -75,22 +77,29 @@ async function intentDifference(intent: OwnIntent, port: LogPort): Promise<Diffe
  * from an old copy agree with each other, so that only those who remember can tell.
  *
  * @param path of the memory file, for the message
+ * @param patienceMs how long a difference must last, since a replica may be behind
  * @throws CandorError `log-rolled-back`, with lane, sequence, and what was remembered and found in its details
  */
 export async function compareWithLog(
   recollection: Recollection,
   port: LogPort,
   path: string | undefined,
+  patienceMs = mostLagMs,
 ): Promise<void> {
   const { verdict, lanes, intents } = recollection;
   const newest = Object.values(intents)
     .sort((a, b) => b.sequence - a.sequence)
     .slice(0, mostIntents);
   const checks = [
-    ...(verdict === undefined ? [] : [verdictDifference(verdict, port)]),
-    ...Object.entries(lanes).map(([lane, seen]) => checkpointDifference(Number(lane), seen, port)),
-    ...newest.map((intent) => intentDifference(intent, port)),
+    ...(verdict === undefined ? [] : [() => verdictDifference(verdict, port)]),
+    ...Object.entries(lanes).map(
+      ([lane, seen]) =>
+        () =>
+          checkpointDifference(Number(lane), seen, port),
+    ),
+    ...newest.map((intent) => () => intentDifference(intent, port)),
   ];
-  const difference = (await Promise.all(checks)).find((found) => found !== undefined);
+  const found = await Promise.all(checks.map((check) => lasting(check, patienceMs)));
+  const difference = found.find((one) => one !== undefined);
   if (difference !== undefined) throw rolledBack(difference, path);
 }

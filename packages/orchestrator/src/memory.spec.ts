@@ -136,7 +136,7 @@ describe("B9 comparing memory and log", () => {
     lastIntent: () => Promise.resolve(intent),
   };
   const compare = (there: Partial<LogPort>): Promise<void> =>
-    compareWithLog(remembered, { ...same, ...there }, "/memory.json");
+    compareWithLog(remembered, { ...same, ...there }, "/memory.json", 0);
 
   it("is content with the same log, and with one that went on", async () => {
     await compare({});
@@ -145,6 +145,13 @@ describe("B9 comparing memory and log", () => {
       lastCheckpoint: () => Promise.resolve({ ...checkpoint, sequence: 60, size: 150, hash: hashOf("later") }),
       lastIntent: () => Promise.resolve({ sequence: 90, hash: hashOf("later") }),
     });
+  });
+
+  it("waits for a replica that is behind", async () => {
+    let looks = 0;
+    const lastVerdict = (): Promise<number> => Promise.resolve((looks += 1) < 3 ? 11 : 12);
+    await compareWithLog(remembered, { ...same, lastVerdict }, "/memory.json", 5_000);
+    expect(looks).toBe(3);
   });
 
   it.each<[string, Partial<LogPort>, number]>([

@@ -45,7 +45,7 @@ export async function followRun(context: FeedContext, signal: AbortSignal): Prom
 }
 
 async function follow(context: FeedContext, filter: string, signal: AbortSignal): Promise<void> {
-  const { client, logger } = context;
+  const { client, logger, view } = context;
   let after = 0;
   while (!signal.aborted) {
     try {
@@ -56,6 +56,11 @@ async function follow(context: FeedContext, filter: string, signal: AbortSignal)
     } catch (error) {
       // Whoever closes the connection ends the feed with it.
       if (isCandorError(error, "connection-closed")) return;
+      if (isCandorError(error, "log-rolled-back")) {
+        logger.error({ err: error, filter }, "the guards' records were replaced");
+        view.fail(error);
+        return;
+      }
       logger.error({ err: error, filter }, "the guards' records can't be read; trying again");
     }
     await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,6 +1,7 @@
 import {
   equalBytes,
   parseStoredSubject,
+  type CandorError,
   type Finding,
   type Judge,
   type QuarantineBody,
@@ -37,19 +38,23 @@ interface Entry {
 export class RunView {
   readonly #tasks = new Map<string, Entry>();
   #policyHash: Uint8Array | undefined;
+  #fault: CandorError | undefined;
 
   /** Hash of the policy that the run's verdicts name; undefined before the first. */
   get policyHash(): Uint8Array | undefined {
     return this.#policyHash;
   }
 
+  /** @throws CandorError `log-rolled-back` once the guards' records were found to be replaced */
   line(task: string): TaskLine {
+    if (this.#fault !== undefined) throw this.#fault;
     return this.#tasks.get(task)?.line ?? emptyLine;
   }
 
+  /** @throws CandorError `log-rolled-back` once the guards' records were found to be replaced */
   task(task: string): TaskView {
+    const line = this.line(task);
     const entry = this.#tasks.get(task);
-    const line = entry?.line ?? emptyLine;
     return { line, standing: standingOf(line), verdicts: [...(entry?.latest.values() ?? [])] };
   }
 
@@ -78,6 +83,12 @@ export class RunView {
     const entry = this.#entry(task);
     entry.line = withRefusal(entry.line, body.seq);
     wake(entry);
+  }
+
+  /** Nothing that is known here counts any more. */
+  fail(fault: CandorError): void {
+    this.#fault = fault;
+    for (const entry of this.#tasks.values()) wake(entry);
   }
 
   /** Name of the agent that holds, or held, an epoch of a task. */

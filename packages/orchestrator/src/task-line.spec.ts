@@ -80,6 +80,16 @@ describe("R2 the next intent of a task", () => {
     expect(standingOf(line)).toEqual({ epoch: 1, state: "recalled" });
   });
 
+  it("follows what the guard judged of other replicas, though their intents were not seen", () => {
+    const first = stored(7, 1);
+    const [theirs, rejected] = [stored(9, 2, "recall"), stored(11, 3, "recall")];
+    let line = judged(withStored(emptyLine, first), first, true);
+    line = judged(judged(line, theirs, true), rejected, false);
+    expect(nextPosition(line)).toEqual({ control: 3, prev: theirs.hash, expectedSequence: 11 });
+    expect(standingOf(line)).toEqual({ epoch: 1, state: "recalled" });
+    expect(isPending(line)).toBe(false);
+  });
+
   it("follows the guard's word for every history of accepted and rejected intents", () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 20 }), (verdicts) => {

@@ -51,37 +51,43 @@ export interface TaskLine {
   readonly judged: ReadonlyMap<string, boolean>;
   /** Log sequences of messages on the task's subject that were put into quarantine: they are no intents at all. */
   readonly refused: ReadonlySet<number>;
+  /** Highest log sequence that is known to lie on the task's subject; 0 for none. */
+  readonly newest: number;
 }
 
-export const emptyLine: TaskLine = { last: undefined, accepted: undefined, judged: new Map(), refused: new Set() };
+export const emptyLine: TaskLine = {
+  last: undefined,
+  accepted: undefined,
+  judged: new Map(),
+  refused: new Set(),
+  newest: 0,
+};
 
 /** Takes note of a stored intent; an older one than is known changes nothing. */
 export function withStored(line: TaskLine, intent: StoredIntent): TaskLine {
-  return line.last !== undefined && line.last.sequence >= intent.sequence ? line : { ...line, last: intent };
+  if (line.last !== undefined && line.last.sequence >= intent.sequence) return line;
+  return { ...line, last: intent, newest: Math.max(line.newest, intent.sequence) };
 }
 
 /** Takes note of a verdict of judge `intent`. That a repeat was rejected does not undo the intent it repeats. */
 export function withJudgement(
   line: TaskLine,
-  body: Pick<VerdictBody, "verdict" | "epoch" | "intent" | "cause">,
+  { verdict, epoch, intent, cause }: Pick<VerdictBody, "verdict" | "epoch" | "intent" | "cause">,
 ): TaskLine {
-  const { intent } = body;
   if (intent === undefined) return line;
-  const accepted = body.verdict === "INTENT_ACCEPTED";
+  const newest = Math.max(line.newest, cause.last);
+  const accepted = verdict === "INTENT_ACCEPTED";
   const key = hex(intent.hash);
-  if (!accepted && line.judged.get(key) === true) return line;
+  if (!accepted && line.judged.get(key) === true) return { ...line, newest };
   const judged = new Map(line.judged).set(key, accepted);
-  if (!accepted || intent.control <= (line.accepted?.control ?? 0)) return { ...line, judged };
-  return {
-    ...line,
-    judged,
-    accepted: { ...intent, hash: intent.hash.slice(), epoch: body.epoch, sequence: body.cause.last },
-  };
+  if (!accepted || intent.control <= (line.accepted?.control ?? 0)) return { ...line, judged, newest };
+  const head = { ...intent, hash: intent.hash.slice(), epoch, sequence: cause.last };
+  return { ...line, judged, newest, accepted: head };
 }
 
 /** Takes note that the message at a log sequence was put into quarantine. */
 export function withRefusal(line: TaskLine, sequence: number): TaskLine {
-  return { ...line, refused: new Set(line.refused).add(sequence) };
+  return { ...line, refused: new Set(line.refused).add(sequence), newest: Math.max(line.newest, sequence) };
 }
 
 /** True while the guard has not spoken on the last stored intent. */
@@ -118,7 +124,7 @@ export function nextPosition(line: TaskLine): Position {
   return {
     control: (head?.control ?? 0) + 1,
     prev: head?.hash ?? zeroHash,
-    expectedSequence: line.last?.sequence ?? 0,
+    expectedSequence: line.newest,
   };
 }
 

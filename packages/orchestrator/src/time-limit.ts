@@ -1,3 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Pause between two looks. */
+const againMs = 100;
+
 /** Does some work with a signal that says when its time is up. */
 export async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController();
@@ -21,4 +26,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
       });
     }
   });
+}
+
+/**
+ * What is found again and again for `patienceMs`; undefined as soon as one look finds nothing. After a change of leader a
+ * replica may be behind for a moment, and what it does not have yet is not gone.
+ */
+export async function lasting<T>(look: () => Promise<T | undefined>, patienceMs: number): Promise<T | undefined> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found === undefined || performance.now() > end) return found;
+    await pause(againMs);
+  }
 }

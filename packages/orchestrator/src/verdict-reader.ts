@@ -2,6 +2,7 @@ import { CandorError, type Logger } from "@candor/contract";
 import type { CheckedVerdict, GuardRecords } from "./guard-records.js";
 import type { LogClient, StoredRecord } from "./log-client.js";
 import { messageHash, type Memory } from "./memory.js";
+import { lasting } from "./time-limit.js";
 
 export interface VerdictEntry extends CheckedVerdict {
   /** Stream sequence in the verdict stream. */
@@ -37,13 +38,21 @@ export interface ReaderContext {
   readonly records: GuardRecords;
   readonly memory: Memory;
   readonly logger: Logger;
+  /** How long a replica may be behind, in ms; 3,000 by default. */
+  readonly lagMs?: number;
 }
 
+const mostLagMs = 3_000;
+
 /** Finds the verdict that a cursor names again, so that a reader never goes on in another history. */
-async function requirePlace({ client }: ReaderContext, { sequence, hash }: Cursor, lane: number): Promise<void> {
-  const there = await client.recordAt(sequence);
-  if (there !== undefined && messageHash(there.subject, there.data) === hash) return;
-  const found = there === undefined ? "nothing" : "another message";
+async function requirePlace(context: ReaderContext, { sequence, hash }: Cursor, lane: number): Promise<void> {
+  const { client, lagMs = mostLagMs } = context;
+  const found = await lasting(async () => {
+    const there = await client.recordAt(sequence);
+    if (there === undefined) return "nothing";
+    return messageHash(there.subject, there.data) === hash ? undefined : "another message";
+  }, lagMs);
+  if (found === undefined) return;
   throw new CandorError(
     "log-rolled-back",
     `The verdicts are older than what this reader has seen of them: at sequence ${sequence} in lane ${lane} there is ${found}. Act on no verdict; tell the operator.`,
