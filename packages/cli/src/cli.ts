@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { exitCodes, type ExitCode } from "@candor/contract";
 import { Command, CommanderError } from "commander";
+import { addAudit } from "./commands/audit.js";
 import { addAuth } from "./commands/auth.js";
 import { addDoctor } from "./commands/doctor.js";
 import { addExplain } from "./commands/explain.js";
@@ -13,7 +14,7 @@ import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
-const commands = [addUp, addAuth, addStreams, addDoctor, addExplain, addSchema];
+const commands = [addUp, addAuth, addAudit, addStreams, addDoctor, addExplain, addSchema];
 
 /** Version of this package. */
 function version(): string {

@@ -113,7 +113,7 @@ function nothingRuns(dataDir: string): CandorError {
  * @throws CandorError as `locate` and `connectBus`
  */
 export async function withConnection<T>(
-  located: Located,
+  located: Pick<Located, "credentials" | "servers">,
   use: (bus: Bus) => Promise<T>,
   options: ConnectAsOptions = {},
 ): Promise<T> {

@@ -5,7 +5,6 @@ import type { Command } from "commander";
 import { addedRoles } from "../auth/auth-folder.js";
 import type { CommonOptions, Context } from "../context.js";
 import { startEmbedded, type Embedded } from "../embedded/embedded.js";
-import { lastPlace } from "../embedded/place.js";
 import { examples } from "../help.js";
 import { untilAborted, watchInterruption } from "../interruption.js";
 import { jsonLine } from "../output/json.js";
@@ -23,10 +22,9 @@ interface UpOptions extends CommonOptions {
   readonly lanes?: number;
 }
 
-/** The port asked for, else the one that this folder had before, else the customary one; 0 is any that is free. */
-function portOf({ port }: UpOptions, dataDir: string): { readonly port?: number } {
-  const wanted = port ?? lastPlace(dataDir)?.port ?? customaryPort;
-  return wanted === 0 ? {} : { port: wanted };
+/** The port asked for, else the customary one; 0 is any that is free. */
+function portOf({ port = customaryPort }: UpOptions): { readonly port?: number } {
+  return port === 0 ? {} : { port };
 }
 
 function description({ url, dataDir, authDir, operator, lanes, server, guards, haltedLanes }: Embedded): object {
@@ -85,7 +83,7 @@ export function addUp(program: Command, context: Context): void {
     .command("up")
     .description("run everything on this machine: a nats-server with permissions and streams, and a guard")
     .option("--data <dir>", "where everything is kept (default: candor-data, or CANDOR_DATA)")
-    .option("--port <number>", "port to listen on, 0 for any that is free (default: as before, else 4222)", portNumber)
+    .option("--port <number>", "port to listen on, 0 for any that is free (default: 4222)", portNumber)
     .option("--lanes <number>", "lanes of the log, fixed when it is first made (default: 16)", count)
     .option("--json", "print one line of JSON when it is up")
     .addHelpText("after", examples("candor up", "candor up --data /var/lib/candor --port 4333"))
@@ -94,7 +92,7 @@ export function addUp(program: Command, context: Context): void {
       const interruption = watchInterruption();
       const { lanes } = options;
       const embedded = await withProgress(context.terminal, "candor up", (say) =>
-        startEmbedded({ dataDir, ...portOf(options, dataDir), ...(lanes === undefined ? {} : { lanes }), onStep: say }),
+        startEmbedded({ dataDir, ...portOf(options), ...(lanes === undefined ? {} : { lanes }), onStep: say }),
       );
       try {
         if (options.json === true) context.terminal.out(jsonLine(description(embedded)));

@@ -100,7 +100,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     logger,
     ...(options.port === undefined ? {} : { port: options.port }),
   });
-  writePlace(dataDir, { url: server.url, port: server.port, owner: process.pid });
+  writePlace(dataDir, { url: server.url, owner: process.pid });
   const guards: GuardProcess[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(guards.map((guard) => guard.stop()));

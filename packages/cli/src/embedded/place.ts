@@ -5,7 +5,6 @@ import { runningServer } from "@candor/bus/server";
 /** What whoever runs a server on a data folder writes there, so that other processes find it. */
 export interface Place {
   readonly url: string;
-  readonly port: number;
   /** Process that started the server, and that it ends with. */
   readonly owner: number;
 }
@@ -29,10 +28,9 @@ export function writePlace(dataDir: string, place: Place): void {
 /** Where the server of a data folder was last, whether it runs or not. */
 export function lastPlace(dataDir: string): Place | undefined {
   try {
-    const { version, url, port, owner } = JSON.parse(readFileSync(fileOf(dataDir), "utf8")) as Record<string, unknown>;
-    if (version !== 1 || typeof url !== "string" || typeof port !== "number" || typeof owner !== "number")
-      return undefined;
-    return { url, port, owner };
+    const { version, url, owner } = JSON.parse(readFileSync(fileOf(dataDir), "utf8")) as Record<string, unknown>;
+    if (version !== 1 || typeof url !== "string" || typeof owner !== "number") return undefined;
+    return { url, owner };
   } catch {
     return undefined;
   }

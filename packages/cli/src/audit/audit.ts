@@ -1,0 +1,171 @@
+import { laneOf, type GuardRecord, type StoredMessage } from "@candor/contract";
+import { createLogCheck, type ChainFinding, type Checkpoint } from "@candor/ledger";
+import type { AuditSource } from "./audit-source.js";
+import { compareRecords, type Count } from "./comparison.js";
+import type { AuditFinding } from "./finding.js";
+import { PublishedRecords, type Published } from "./published.js";
+import { placeOf } from "./record-place.js";
+import { Replay, type Expected } from "./replay.js";
+
+export interface AuditOptions {
+  readonly source: AuditSource;
+  /** Public key of the operator: the only thing that is trusted. */
+  readonly operator: string;
+  /** The run whose verdicts are compared; those of all runs without it. The log is checked whole either way. */
+  readonly run?: string | undefined;
+  /** The task of that run; all of them without it. */
+  readonly task?: string | undefined;
+  /** Told now and then, for people, how far it is. */
+  readonly onProgress?: (what: string) => void;
+}
+
+export interface AuditReport {
+  /** What is wrong with the log first, in its order; then what is wrong with the records. */
+  readonly findings: readonly AuditFinding[];
+  /** What is wrong within authors' own chains. By itself it does not speak against the log: authors can do that too. */
+  readonly chains: readonly ChainFinding[];
+  readonly counts: Readonly<Record<GuardRecord, Count>>;
+  readonly log: {
+    readonly messages: number;
+    readonly lastSeq: number;
+    /** Messages that are no events. */
+    readonly refused: number;
+    /** How many checkpoints it was compared with. */
+    readonly checkpoints: number;
+  };
+  /** Entries that were folded: those of the run, or all. */
+  readonly entries: number;
+  readonly runs: number;
+  /** Names of the guards that signed what was read. */
+  readonly guards: readonly string[];
+}
+
+const laneToken = 2;
+const tellEvery = 10_000;
+
+function tokensOf(subject: string): readonly string[] {
+  return subject.split(".");
+}
+
+function recordFilter({ run, task, source }: AuditOptions): (subject: string) => boolean {
+  const lane = run === undefined ? undefined : String(laneOf(run, source.lanes));
+  return (subject) => {
+    const [, kind, ofLane, ofRun, ofTask] = tokensOf(subject);
+    if (kind === "quarantine") return lane === undefined || ofLane === lane;
+    return kind === "vd" && (run === undefined || ofRun === run) && (task === undefined || ofTask === task);
+  };
+}
+
+/** A quarantine record's subject does not say its run; what it is about does. */
+function ofRunAndTask(
+  records: ReadonlyMap<string, readonly Published[]>,
+  { run, task }: AuditOptions,
+): Map<string, readonly Published[]> {
+  const isWanted = (record: Published): boolean => {
+    if (record.kind === "verdict") return true;
+    const place = placeOf(record);
+    return (run === undefined || place.run === run) && (task === undefined || place.task === task);
+  };
+  const kept = [...records].map(([subject, list]) => [subject, list.filter(isWanted)] as const);
+  return new Map(kept.filter(([, list]) => list.length > 0));
+}
+
+/** By lane, how far guards have vouched that everything they said is stored. */
+function judgedUpTo(checkpoints: readonly Checkpoint[]): Map<number, number> {
+  const furthest = new Map<number, number>();
+  for (const { lane, position } of checkpoints) furthest.set(lane, Math.max(position, furthest.get(lane) ?? 0));
+  return furthest;
+}
+
+/** Tells of a stream's messages now and then. */
+function counter(what: string, tell: (text: string) => void): (count: number) => void {
+  let [seen, told] = [0, 0];
+  return (count) => {
+    seen += count;
+    if (seen - told < tellEvery) return;
+    told = seen;
+    tell(`${seen} ${what}`);
+  };
+}
+
+/**
+ * Checks a log against its checkpoints, replays it through the guards' own fold, and compares the result with every
+ * published record, byte for byte (B8, B9). It trusts the operator's public key and nothing else.
+ *
+ * @throws CandorError of the source, where nothing can be read at all
+ */
+export async function auditRun(options: AuditOptions): Promise<AuditReport> {
+  const { source, operator, run, task, onProgress = () => undefined } = options;
+  const published = new PublishedRecords(operator, recordFilter(options));
+  const countRecords = counter("records of guards read", onProgress);
+  const readRecords = async (from: number): Promise<number> => {
+    const lastSeq = await source.readRecords(from, (batch) => {
+      for (const message of batch) published.take(message);
+      countRecords(batch.length);
+      return undefined;
+    });
+    published.skipTo(lastSeq);
+    return lastSeq;
+  };
+  const recordsBefore = await readRecords(1);
+
+  const check = createLogCheck(published.checkpoints);
+  const expected = new Map<string, Expected[]>();
+  const replay = new Replay({
+    operator,
+    run,
+    history: (...at) => source.history(...at),
+    onRecord: (record) => {
+      const ofTask = record.kind === "verdict" ? tokensOf(record.subject)[4] : placeOf(record).task;
+      if (task !== undefined && ofTask !== task) return;
+      const list = expected.get(record.subject) ?? [];
+      list.push(record);
+      expected.set(record.subject, list);
+    },
+  });
+  const countEvents = counter("messages of the log folded", onProgress);
+  const foldOne = (message: StoredMessage): Promise<void> | undefined => {
+    check.add(message);
+    const lane = Number(tokensOf(message.subject)[laneToken]);
+    // What lies under a foreign subject is a finding of the check; there is no lane to fold it in.
+    return Number.isInteger(lane) ? replay.take(message, lane) : undefined;
+  };
+  const lastSeq = await source.readLog((batch) => {
+    countEvents(batch.length);
+    return foldInTurn(batch, foldOne);
+  });
+  const log = check.end(lastSeq);
+
+  // What guards said of the last entries may have come while the log was read.
+  const checkpoints = published.checkpoints.length;
+  await readRecords(recordsBefore + 1);
+  const { findings, counts } = compareRecords(expected, ofRunAndTask(published.bySubject, options), {
+    judgedUpTo: judgedUpTo(published.checkpoints),
+    lastSeq,
+  });
+  return {
+    findings: [
+      ...log.findings.map(({ code, lane, seq, sentence }) => ({ code, lane, seq, sentence })),
+      ...published.findings,
+      ...findings,
+    ],
+    chains: log.chains,
+    counts,
+    log: { messages: log.messages, lastSeq, refused: log.refused, checkpoints },
+    entries: replay.entries,
+    runs: replay.runs,
+    guards: [...published.guards].sort(),
+  };
+}
+
+/** Folds a batch; it waits only where a message needs it, since almost none does. */
+function foldInTurn(
+  batch: readonly StoredMessage[],
+  foldOne: (message: StoredMessage) => Promise<void> | undefined,
+): Promise<void> | undefined {
+  for (const [index, message] of batch.entries()) {
+    const waiting = foldOne(message);
+    if (waiting !== undefined) return waiting.then(() => foldInTurn(batch.slice(index + 1), foldOne));
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import type { Bus } from "@candor/bus";
+import { runTask, streams, type LogEntry, type StoredMessage } from "@candor/contract";
+import { admit } from "@candor/ledger";
+import { readStreamFacts } from "../stream-facts.js";
+import type { AuditSource, TakeMessages } from "./audit-source.js";
+import { readPastDamage } from "./stream-reading.js";
+
+/**
+ * A server as the source of an audit.
+ *
+ * @param bus connection of an operator or an auditor; an operator gets past damage that an auditor can't
+ * @param lanes number of lanes of the log
+ */
+export function openBusSource(bus: Bus, lanes: number): AuditSource {
+  const readAll = async (stream: string, from: number, take: TakeMessages): Promise<number> => {
+    // A stream that is gone altogether is as one of which nothing is left.
+    const facts = await readStreamFacts(bus, stream);
+    const to = facts?.lastSeq ?? 0;
+    if (facts !== undefined && from <= to) await readPastDamage(bus, { stream, from, to, take });
+    return to;
+  };
+
+  const readTask = async (lane: number, run: string, task: string, belowSeq: number): Promise<StoredMessage[]> => {
+    const found: StoredMessage[] = [];
+    await readPastDamage(bus, {
+      stream: streams.log,
+      filter: `candor.log.${lane}.${run}.${task}.>`,
+      from: 1,
+      to: belowSeq - 1,
+      take: (batch) => {
+        // Copies: a view would hold the whole piece that the message arrived in.
+        for (const message of batch) found.push({ ...message, data: message.data.slice() });
+        return undefined;
+      },
+    });
+    return found;
+  };
+
+  return {
+    lanes,
+    readLog: (take) => readAll(streams.log, 1, take),
+    readRecords: (from, take) => readAll(streams.verdicts, from, take),
+    history: async (lane, { run, task }, belowSeq): Promise<readonly LogEntry[]> => {
+      const parts = [...new Set([runTask, task])].map((part) => readTask(lane, run, part, belowSeq));
+      const messages = (await Promise.all(parts)).flat();
+      return messages.sort((a, b) => a.seq - b.seq).map(admit);
+    },
+  };
+}

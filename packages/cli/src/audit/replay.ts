@@ -1,0 +1,91 @@
+import {
+  encodeQuarantineBody,
+  encodeVerdictBody,
+  type GuardRecord,
+  type LogEntry,
+  type StoredMessage,
+} from "@candor/contract";
+import { LaneFold, type HistoryNeed } from "@candor/guards";
+import { admit, verifySignature } from "@candor/ledger";
+
+/** A record that the log brings forth, in the order of its subject. */
+export interface Expected {
+  readonly kind: GuardRecord;
+  readonly subject: string;
+  readonly lane: number;
+  /** Log sequence of the entry that brought it forth. */
+  readonly seq: number;
+  readonly body: Uint8Array;
+}
+
+export interface ReplayOptions {
+  /** Public key of the operator. */
+  readonly operator: string;
+  /** The run to replay; all of them without it. */
+  readonly run?: string | undefined;
+  readonly history: (lane: number, need: HistoryNeed, belowSeq: number) => Promise<readonly LogEntry[]>;
+  readonly onRecord: (record: Expected) => void;
+}
+
+interface Lane {
+  readonly fold: LaneFold;
+  /** Log time in ms, which never runs backwards. */
+  nowMs: number;
+}
+
+/** Where the run stands in a stored subject. */
+const runToken = 3;
+
+/** Folds the log again, as a guard does, and hands out what a guard should have said (B8). */
+export class Replay {
+  readonly #options: ReplayOptions;
+  readonly #lanes = new Map<number, Lane>();
+  readonly #opened = new Set<string>();
+  /** Entries of the run, or of all. */
+  entries = 0;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+  }
+
+  /** Runs that were opened. */
+  get runs(): number {
+    return this.#opened.size;
+  }
+
+  /** Takes the next message of the log. @returns a promise to await where a closed task has to be read again */
+  take(message: StoredMessage, laneNumber: number): Promise<void> | undefined {
+    const { run, operator } = this.#options;
+    const lane = this.#lanes.get(laneNumber) ?? { fold: new LaneFold(laneNumber, { operator }), nowMs: 0 };
+    this.#lanes.set(laneNumber, lane);
+    // Runs share nothing but the lane's clock, so one can be folded alone if its entries come at the lane's time.
+    lane.nowMs = Math.max(lane.nowMs, message.timeMs);
+    if (run !== undefined && message.subject.split(".")[runToken] !== run) return undefined;
+    this.entries += 1;
+    const entry = { ...admit(message), timeMs: lane.nowMs };
+    if (entry.type === "event" && entry.kind === "run-open") this.#opened.add(entry.event.run);
+    const need = lane.fold.needsHistory(entry);
+    if (need === undefined || !this.#opened.has(need.run)) {
+      this.#fold(lane, laneNumber, entry);
+      return undefined;
+    }
+    return this.#revive(lane, laneNumber, entry, need);
+  }
+
+  async #revive(lane: Lane, laneNumber: number, entry: LogEntry, need: HistoryNeed): Promise<void> {
+    lane.fold.revive(need, await this.#options.history(laneNumber, need, entry.seq), verifySignature);
+    this.#fold(lane, laneNumber, entry);
+  }
+
+  #fold({ fold }: Lane, lane: number, entry: LogEntry): void {
+    for (const output of fold.fold(entry, verifySignature)) {
+      if (output.type === "verdict") this.#emit("verdict", lane, entry, output.subject, encodeVerdictBody(output.body));
+      else if (output.type === "quarantine")
+        this.#emit("quarantine", lane, entry, output.subject, encodeQuarantineBody(output.body));
+    }
+  }
+
+  #emit(kind: GuardRecord, lane: number, { seq }: LogEntry, subject: string, body: Uint8Array): void {
+    this.#options.onRecord({ kind, subject, lane, seq, body });
+  }
+}
