@@ -51,7 +51,8 @@ export class Tally {
   count = 0;
   readonly byKind: Partial<Record<EventKind, number>> = {};
   #errorCount = 0;
-  readonly #entries: number[] = [];
+  #entries: number[] = [];
+  #used = 0;
 
   add(seq: number, kind: EventKind, payload: unknown): void {
     this.count += 1;
@@ -61,7 +62,7 @@ export class Tally {
   }
 
   get retryCount(): number {
-    return this.#entries.length / width - this.#errorCount;
+    return this.#used / width - this.#errorCount;
   }
 
   get errorCount(): number {
@@ -71,7 +72,7 @@ export class Tally {
   /** Every error in order, with `recovered` as the retries so far make it. */
   errors(): ErrorEntry[] {
     const errors: ErrorEntry[] = [];
-    for (let i = 0; i < this.#entries.length; i += width) {
+    for (let i = 0; i < this.#used; i += width) {
       const packed = this.#entries[i] as number;
       if (packed > 0) errors.push(unpackError(packed));
     }
@@ -88,7 +89,7 @@ export class Tally {
   undisclosedRetries(manifest: Pick<RetryManifest, "entries">): number[] {
     const listed = new Map(manifest.entries.map((entry) => [entry.seq, entry]));
     const missing: number[] = [];
-    for (let i = 0; i < this.#entries.length; i += width) {
+    for (let i = 0; i < this.#used; i += width) {
       const seq = -(this.#entries[i] as number);
       if (seq < 0) continue;
       const entry = listed.get(seq);
@@ -100,7 +101,7 @@ export class Tally {
   /** `seq` of every error that some retry answers. */
   retriedErrors(): Set<number> {
     const retried = new Set<number>();
-    for (let i = 0; i < this.#entries.length; i += width) {
+    for (let i = 0; i < this.#used; i += width) {
       const seq = -(this.#entries[i] as number);
       if (seq > 0) retried.add(seq - Math.floor((this.#entries[i + 1] as number) / fingerprintSpan));
     }
@@ -109,11 +110,11 @@ export class Tally {
 
   #addError(seq: number, { type, finality, recovered, attempts }: Payload<"error">): void {
     this.#errorCount += 1;
-    this.#entries.push(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
+    this.#append(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
   }
 
   #addRetry(seq: number, payload: Payload<"retry">): void {
-    this.#entries.push(-seq, packAnswer({ seq, ...payload }));
+    this.#append(-seq, packAnswer({ seq, ...payload }));
     if (payload.outcome !== "ok") return;
     // A success answers its own error and, step by step, the whole row of failed tries before it.
     let reason = payload.reason;
@@ -127,10 +128,22 @@ export class Tally {
     }
   }
 
+  /** Grows in small steps: a list that grows by itself would take room for as much again. */
+  #append(first: number, second: number): void {
+    if (this.#used === this.#entries.length) {
+      const larger = new Array<number>(this.#used + Math.max(8, (this.#used >> 3) * 2)).fill(0);
+      for (let i = 0; i < this.#used; i += 1) larger[i] = this.#entries[i] as number;
+      this.#entries = larger;
+    }
+    this.#entries[this.#used] = first;
+    this.#entries[this.#used + 1] = second;
+    this.#used += width;
+  }
+
   /** Where an error stands; −1 if there is none of that number. Entries are in `seq` order, so a binary search finds it. */
   #indexOf(seq: number): number {
     let low = 0;
-    let high = this.#entries.length / width - 1;
+    let high = this.#used / width - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
       const packed = this.#entries[middle * width] as number;

@@ -3,10 +3,10 @@ import { foldDisclosure, judgeDisclosure, keepReport } from "./disclosure.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, holdsKey, keepScope, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
-import { foldAcknowledge, foldDispatch, foldKeyUse, foldNoSideEffects, judgeRecall } from "./recall.js";
+import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall } from "./recall.js";
 import { disclosureReference, notMilder, recallReference } from "./reference-view.js";
 import type { Speaker } from "./speaker.js";
-import type { EpochState, RunState, TaskState } from "./state.js";
+import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
 interface Refused {
   readonly code: QuarantineCode;
@@ -98,9 +98,9 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
   } else if (entry.kind === "effect") {
     foldEffect(run, task, epoch, entry, false);
   } else if (entry.kind === "acknowledge") {
-    foldAcknowledge(epoch.recall, entry, epoch.effects, speaker.nowMs);
+    foldAcknowledge(ownRecall(epoch), entry, epoch.effects, speaker.nowMs);
   } else if (entry.kind === "no-side-effects") {
-    foldNoSideEffects(epoch.recall, entry, epoch.effects);
+    foldNoSideEffects(ownRecall(epoch), entry, epoch.effects);
   }
   foldDisclosure(epoch.disclosure, entry, epoch.scope);
 }
@@ -116,14 +116,17 @@ function foldEffect(
   if (phase !== "dispatched") {
     if (epoch.effects.outcome(entry) !== undefined) return true;
     // It changed something, and no dispatch of it stands in the log: it ran past the fence.
-    if (phase !== "not-run" && phase !== "failed") epoch.recall.findings.add("ghost-action", key, entry.seq);
+    if (phase !== "not-run" && phase !== "failed") ownRecall(epoch).findings.add("ghost-action", key, entry.seq);
     return false;
   }
-  const earlier = epoch.effects.all;
   const effect = epoch.effects.dispatched(entry, run.shared);
-  foldDispatch(epoch.recall, effect, { stopped: task.control.standing !== "delegated", superseded });
-  const unfenced = epoch.mode === "enforce" && !holdsKey(epoch.minted, key);
-  foldKeyUse(epoch.recall, effect, earlier, unfenced);
+  const faults = dispatchFaults(epoch.recall, effect, {
+    earlier: epoch.effects.all,
+    stopped: task.control.standing !== "delegated",
+    superseded,
+    unfenced: epoch.mode === "enforce" && !holdsKey(epoch.minted, key),
+  });
+  for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
   return true;
 }
 

@@ -1,8 +1,7 @@
-import { equalBytes, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
+import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
 
 /** Leading bytes kept of each hash: 2^64 work to hide a fork behind an equal prefix, at half the memory. */
 const keptBytes = 16;
-const headBytes = 32;
 
 export type ChainFault = "log-fork" | "chain-broken";
 
@@ -28,18 +27,12 @@ const nothing: Offered = { ready: [], waiting: false };
  */
 export class AuthorChain {
   #next = 1;
-  /** The last hash whole, then the kept bytes of each: one array, since open chains are many. */
-  #hashes: Uint8Array = new Uint8Array(headBytes + keptBytes * 8);
+  #hashes: Uint8Array = new Uint8Array(keptBytes * 8);
   #waiting: Map<number, AdmittedEvent> | undefined;
 
   /** Number of events in order so far. */
   get count(): number {
     return this.#next - 1;
-  }
-
-  /** Hash of the last event in order, zeros for none: a view that the next event changes. */
-  get head(): Uint8Array {
-    return this.#hashes.subarray(0, headBytes);
   }
 
   /** Events that wait for a predecessor. */
@@ -81,7 +74,7 @@ export class AuthorChain {
   }
 
   #advance(entry: AdmittedEvent): Offered {
-    const broken = !equalBytes(entry.event.prev, this.head);
+    const broken = !this.#follows(entry);
     this.#take(entry);
     const fault = broken ? ({ fault: "chain-broken" } as const) : {};
     if (this.#waiting === undefined) return { ready: [entry], waiting: false, ...fault };
@@ -89,7 +82,7 @@ export class AuthorChain {
     let laterFault: { fault?: ChainFault } = fault;
     for (let next = this.#waiting.get(this.#next); next !== undefined; next = this.#waiting.get(this.#next)) {
       this.#waiting.delete(this.#next);
-      if (!equalBytes(next.event.prev, this.head)) laterFault = { fault: "chain-broken" };
+      if (!this.#follows(next)) laterFault = { fault: "chain-broken" };
       this.#take(next);
       ready.push(next);
     }
@@ -98,19 +91,24 @@ export class AuthorChain {
   }
 
   #take(entry: AdmittedEvent): void {
-    const offset = headBytes + (this.#next - 1) * keptBytes;
+    const offset = (this.#next - 1) * keptBytes;
     if (offset + keptBytes > this.#hashes.length) {
-      const larger = new Uint8Array(headBytes + Math.max(this.#next + 7, Math.ceil(this.#next * 1.25)) * keptBytes);
+      const larger = new Uint8Array(Math.max(this.#next + 3, Math.ceil(this.#next * 1.25)) * keptBytes);
       larger.set(this.#hashes);
       this.#hashes = larger;
     }
     for (let i = 0; i < keptBytes; i += 1) this.#hashes[offset + i] = entry.hash[i] ?? 0;
-    this.#hashes.set(entry.hash);
     this.#next += 1;
   }
 
+  /** Does it name the event before it? */
+  #follows({ event }: AdmittedEvent): boolean {
+    return event.seq === 1 ? equalBytes(event.prev, zeroHash) : this.#isKnown(event.seq - 1, event.prev);
+  }
+
   #isKnown(seq: number, hash: Uint8Array): boolean {
-    const offset = headBytes + (seq - 1) * keptBytes;
-    return equalBytes(this.#hashes.subarray(offset, offset + keptBytes), hash.subarray(0, keptBytes));
+    const offset = (seq - 1) * keptBytes;
+    for (let i = 0; i < keptBytes; i += 1) if (this.#hashes[offset + i] !== hash[i]) return false;
+    return true;
   }
 }

@@ -61,7 +61,9 @@ export class EffectLedger {
       phase: "dispatched",
       outcomeAt: 0,
     };
-    (this.#effects ??= []).push(effect);
+    // Not pushed onto an empty list, which would make room for seventeen.
+    if (this.#effects === undefined) this.#effects = [effect];
+    else this.#effects.push(effect);
     return effect;
   }
 

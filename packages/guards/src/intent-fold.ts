@@ -4,7 +4,7 @@ import { foldIntent, intentFault, isTaskIntent, runIntentFault, type TaskIntent 
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
 import type { Speaker } from "./speaker.js";
-import { initialEpoch, type EpochState, type RunState, type TaskState } from "./state.js";
+import { initialEpoch, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
 export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEvent, speaker: Speaker): void {
@@ -58,10 +58,10 @@ function hold(run: RunState, task: TaskState, entry: TaskIntent, speaker: Speake
   if (epoch === undefined) return;
   const limits = stopLimits(run, epoch);
   if (entry.kind === "recall") {
-    foldRecall(epoch.recall, entry as AdmittedOf<"recall">, limits, speaker.nowMs);
+    foldRecall(ownRecall(epoch), entry as AdmittedOf<"recall">, limits, speaker.nowMs);
     armStop(run, task, epoch, speaker);
   } else if (entry.kind === "terminate") {
-    foldTerminate(epoch.recall, entry as AdmittedOf<"terminate">, limits, speaker.nowMs);
+    foldTerminate(ownRecall(epoch), entry as AdmittedOf<"terminate">, limits, speaker.nowMs);
     for (const timer of ["acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
   } else {
     settle(epoch);
@@ -85,9 +85,9 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
   const old = task.current;
   if (old !== undefined) {
     for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
-    if (old.disclosure.report === undefined && old.recall.order === undefined) old.recall.abandoned = true;
+    if (old.disclosure.report === undefined && old.recall.order === undefined) ownRecall(old).abandoned = true;
     // A window that the new delegation cuts short is over: what is open in it is unknown.
-    else old.recall.graceExpired = true;
+    else if (old.recall.order !== undefined) ownRecall(old).graceExpired = true;
     judgeEpochRecall(run, task, old, speaker);
     (task.earlier ??= new Map()).set(old.epoch, old);
   }

@@ -27,6 +27,7 @@ export interface RecallState {
   readonly findings: FindingList;
 }
 
+/** A state of its own, for an epoch that is stopped, or about which there is something to say. */
 export function initialRecall(): RecallState {
   return {
     order: undefined,
@@ -38,6 +39,9 @@ export function initialRecall(): RecallState {
     findings: new FindingList(),
   };
 }
+
+/** What most epochs have for ever: nobody stopped them. Never written to. */
+export const untouchedRecall: RecallState = initialRecall();
 
 export interface StopLimits {
   readonly acknowledgeMs: number;
@@ -122,33 +126,36 @@ function ghost(state: RecallState, effect: TrackedEffect): void {
   state.findings.add("ghost-action", effect.key, effect.seq);
 }
 
-/** An effect that the log stored after the epoch was stopped, or after its acknowledgement, is a ghost action (R7). */
-export function foldDispatch(
-  state: RecallState,
-  effect: TrackedEffect,
-  context: { stopped: boolean; superseded: boolean },
-): void {
-  const afterManifest = state.acknowledged !== undefined && effect.dispatch > state.acknowledged.takenAt;
-  if (context.stopped || context.superseded || afterManifest) ghost(state, effect);
-  if (state.noSideEffects !== undefined) contradict(state, effect);
+export interface DispatchContext {
+  /** Effects of the epoch so far. */
+  readonly earlier: readonly TrackedEffect[];
+  /** The task is recalled, terminated or closed. */
+  readonly stopped: boolean;
+  /** A later delegation holds. */
+  readonly superseded: boolean;
+  /** It has no minted key although its runtime promised to enforce that. */
+  readonly unfenced: boolean;
 }
 
 /**
- * One key has one meaning (F7): the same one with other arguments is a finding.
- * @param unfenced the effect has no minted key although its runtime promised to enforce that
+ * What is wrong with a dispatch. One that the log stored after the epoch was stopped, or after its acknowledgement, is a
+ * ghost action (R7). One key has one meaning: the same one with other arguments is a finding (F7).
  */
-export function foldKeyUse(
-  state: RecallState,
-  effect: TrackedEffect,
-  earlier: readonly TrackedEffect[],
-  unfenced: boolean,
-): void {
-  if (unfenced) state.findings.add("effect-unfenced", effect.key, effect.seq);
-  for (const other of earlier) {
-    if (other.key !== effect.key || other === effect) continue;
-    if (other.arguments === undefined || effect.arguments === undefined) continue;
-    if (other.arguments !== effect.arguments) state.findings.add("intent-key-reuse", effect.key, effect.seq);
-  }
+export function dispatchFaults(state: RecallState, effect: TrackedEffect, context: DispatchContext): FindingCode[] {
+  const faults: FindingCode[] = [];
+  const afterManifest = state.acknowledged !== undefined && effect.dispatch > state.acknowledged.takenAt;
+  if (context.stopped || context.superseded || afterManifest) faults.push("ghost-action");
+  if (state.noSideEffects !== undefined) faults.push("no-side-effects-contradicted");
+  if (context.unfenced) faults.push("effect-unfenced");
+  const reused = context.earlier.some(
+    (other) =>
+      other.key === effect.key &&
+      other.arguments !== undefined &&
+      effect.arguments !== undefined &&
+      other.arguments !== effect.arguments,
+  );
+  if (reused) faults.push("intent-key-reuse");
+  return faults;
 }
 
 export interface RecallContext {

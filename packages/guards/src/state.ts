@@ -12,7 +12,7 @@ import { initialDisclosure, type DisclosureState } from "./disclosure.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
-import { initialRecall, type RecallState } from "./recall.js";
+import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
 export interface Spoken {
@@ -37,7 +37,8 @@ export interface EpochState {
   readonly chain: AuthorChain;
   readonly effects: EffectLedger;
   readonly disclosure: DisclosureState;
-  readonly recall: RecallState;
+  /** Read it as it is; write to `ownRecall`. */
+  recall: RecallState;
   taskKey: string | undefined;
   scope: KeptScope | undefined;
   mode: Mode;
@@ -107,7 +108,7 @@ export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string, shared
     chain: new AuthorChain(),
     effects: new EffectLedger(),
     disclosure: initialDisclosure(),
-    recall: initialRecall(),
+    recall: untouchedRecall,
     taskKey: undefined,
     scope: undefined,
     mode: "observe",
@@ -131,6 +132,12 @@ export function initialRun(entry: AdmittedOf<"run-open">): RunState {
     shared: new Shared(),
     revived: false,
   };
+}
+
+/** The epoch's own recall state, made when there first is something to hold: most epochs are never stopped. */
+export function ownRecall(epoch: EpochState): RecallState {
+  if (epoch.recall === untouchedRecall) epoch.recall = initialRecall();
+  return epoch.recall;
 }
 
 function proberKeys(certificates: readonly Certificate[]): Map<string, Set<string>> {

@@ -2,7 +2,7 @@ import { guardActor, type AdmittedEvent } from "@candor/contract";
 import { judgeEpoch } from "./agent-fold.js";
 import { settle } from "./intent-fold.js";
 import type { Speaker } from "./speaker.js";
-import type { RunState } from "./state.js";
+import { ownRecall, type RunState } from "./state.js";
 
 /** Folds a deadline that has passed, as the log says; a repeated, cancelled or superseded one is a no-op. */
 export function foldTimer(run: RunState, entry: AdmittedEvent, speaker: Speaker): void {
@@ -28,7 +28,7 @@ export function foldTimer(run: RunState, entry: AdmittedEvent, speaker: Speaker)
   }
   speaker.cancel(run, task, timer);
   if (timer === "settle") settle(epoch);
-  else if (timer === "acknowledge") epoch.recall.acknowledgeExpired = true;
-  else epoch.recall.graceExpired = true;
+  else if (timer === "acknowledge") ownRecall(epoch).acknowledgeExpired = true;
+  else ownRecall(epoch).graceExpired = true;
   judgeEpoch(run, task, epoch, speaker);
 }
