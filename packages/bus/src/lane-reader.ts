@@ -24,7 +24,7 @@ export interface LaneReaderOptions {
   readonly checkBefore?: (position: number) => Promise<void>;
   /** The reader has stopped for good and says why. */
   readonly onHalt: (error: CandorError) => void;
-  /** Messages asked for and not yet handed over; 2,048 by default. */
+  /** Messages asked for and not yet handed over; 4,096 by default. */
   readonly maxOutstanding?: number;
   /** Heartbeats while nothing is stored; 1,000 by default. After two of silence the consumer is made anew. */
   readonly heartbeatMs?: number;
@@ -61,7 +61,7 @@ export class LaneReader {
   constructor(link: Link, options: LaneReaderOptions) {
     this.#link = link;
     this.#options = options;
-    this.#maxOutstanding = options.maxOutstanding ?? 2_048;
+    this.#maxOutstanding = options.maxOutstanding ?? 4_096;
     this.#logger = options.logger ?? silentLogger;
     this.#position = (options.from ?? 1) - 1;
     this.#stopWatching = watchConnection(link.nc, {
@@ -151,9 +151,8 @@ export class LaneReader {
       this.#link,
       { stream, filters, heartbeatMs, startSeq: this.#position + 1 },
       {
-        message: (message) => {
-          if (isCurrent()) this.#collect(message);
-        },
+        // Only what is pulled comes, and a consumer that was let go of is closed.
+        message: this.#collect,
         shortfall: () => {
           if (isCurrent()) this.#refill();
         },
@@ -162,7 +161,7 @@ export class LaneReader {
         },
       },
     );
-    if (!isCurrent()) {
+    if (!isCurrent() || consumer.isOver) {
       consumer.close();
       return;
     }
@@ -187,16 +186,18 @@ export class LaneReader {
     this.#consumer = undefined;
   }
 
-  #collect(message: StoredMessage): void {
+  readonly #collect = (message: StoredMessage): void => {
     this.#batch.push(message);
     if (this.#isScheduled || this.#handling !== undefined) return;
     this.#isScheduled = true;
     // After this the client has read all that arrived in one piece.
-    queueMicrotask(() => {
-      this.#isScheduled = false;
-      this.#handOver();
-    });
-  }
+    queueMicrotask(this.#handScheduled);
+  };
+
+  readonly #handScheduled = (): void => {
+    this.#isScheduled = false;
+    this.#handOver();
+  };
 
   #handOver(): void {
     if (this.#over || this.#handling !== undefined || this.#batch.length === 0) return;

@@ -31,6 +31,7 @@ const inactiveMs = 60_000;
 /** Bounds what one request can bring, however large the messages. */
 const requestBytes = 8 * 1024 * 1024;
 const nanosPerMs = 1e6;
+const checksPerHeartbeat = 2;
 
 /** Statuses that end a request and nothing else; any other that is no heartbeat ends the consumer's use. */
 function endsRequestOnly(code: number, description: string): boolean {
@@ -45,6 +46,7 @@ export class PullConsumer {
   readonly #link: Link;
   readonly #options: PullConsumerOptions;
   readonly #events: PullConsumerEvents;
+  readonly #onMessage: (message: StoredMessage) => void;
   readonly #name = `candor-${nuid.next()}`;
   readonly #inbox: string;
   readonly #heartbeat: NodeJS.Timeout;
@@ -54,13 +56,15 @@ export class PullConsumer {
   #seq: number;
   #outstanding = 0;
   #pending = 0;
-  #heardAt = performance.now();
+  #isHeard = true;
+  #silentChecks = 0;
   #over = false;
 
   private constructor(link: Link, options: PullConsumerOptions, events: PullConsumerEvents) {
     this.#link = link;
     this.#options = options;
     this.#events = events;
+    this.#onMessage = events.message;
     this.#seq = options.startSeq - 1;
     this.#inbox = `${link.inboxPrefix}.${nuid.next()}`;
     const take = surfacing((message: Msg) => {
@@ -77,7 +81,7 @@ export class PullConsumer {
     };
     this.#heartbeat = setInterval(() => {
       this.#checkSilence();
-    }, options.heartbeatMs / 2).unref();
+    }, options.heartbeatMs / checksPerHeartbeat).unref();
   }
 
   /** Makes the consumer on the server. @throws CandorError `server-unreachable`, `permission-denied`, `server-failed` */
@@ -90,6 +94,11 @@ export class PullConsumer {
       consumer.close();
       throw error;
     }
+  }
+
+  /** True once it is closed or had its fault. */
+  get isOver(): boolean {
+    return this.#over;
   }
 
   /** Messages asked for and not yet delivered. */
@@ -105,7 +114,7 @@ export class PullConsumer {
   /** Asks for up to `count` more messages. */
   pull(count: number): void {
     if (this.#over || count < 1) return;
-    if (this.#outstanding === 0) this.#heardAt = performance.now();
+    if (this.#outstanding === 0) this.#isHeard = true;
     this.#outstanding += count;
     const request = {
       batch: count,
@@ -154,7 +163,7 @@ export class PullConsumer {
 
   #take(message: Msg): void {
     if (this.#over) return;
-    this.#heardAt = performance.now();
+    this.#isHeard = true;
     const reply = replyBytes(message);
     if (reply === undefined) {
       this.#takeStatus(message);
@@ -171,7 +180,7 @@ export class PullConsumer {
     this.#seq = seq;
     this.#pending = pending;
     this.#outstanding -= 1;
-    this.#events.message({ seq, timeMs, subject: message.subject, headers: headerBytes(message), data: message.data });
+    this.#onMessage({ seq, timeMs, subject: message.subject, headers: headerBytes(message), data: message.data });
   }
 
   #takeStatus({ headers }: Msg): void {
@@ -188,15 +197,14 @@ export class PullConsumer {
   }
 
   #checkSilence(): void {
-    if (!this.#isSilent()) return;
     // After a long synchronous step the timer runs before what arrived meanwhile is read.
     setImmediate(() => {
-      if (this.#isSilent()) this.#end(`nothing heard for ${this.#options.heartbeatMs * 2} ms`);
+      if (this.#over) return;
+      this.#silentChecks = this.#isHeard || this.#outstanding === 0 ? 0 : this.#silentChecks + 1;
+      this.#isHeard = false;
+      const { heartbeatMs } = this.#options;
+      if (this.#silentChecks > checksPerHeartbeat * 2) this.#end(`nothing heard for ${heartbeatMs * 2} ms`);
     });
-  }
-
-  #isSilent(): boolean {
-    return !this.#over && this.#outstanding > 0 && performance.now() - this.#heardAt > this.#options.heartbeatMs * 2;
   }
 
   #end(reason: string): void {
