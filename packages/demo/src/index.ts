@@ -5,6 +5,17 @@ export {
   type FileReview,
   type ReviewOptions,
 } from "./migrations/folder-review.js";
+export {
+  demoIdentities,
+  runDemo,
+  type DemoIdentity,
+  type DemoOptions,
+  type DemoProgress,
+  type DemoResult,
+} from "./run/run-demo.js";
+export type { Expected, Truth } from "./run/plan.js";
+export type { Judged, Row } from "./run/row.js";
+export { agentNames, type AgentName } from "./agents/messages.js";
 export { fileFailures, type FileFailure, type ParseError } from "./migrations/failure.js";
 export { reviewSql, type Finding, type SqlReview } from "./migrations/review.js";
 export { rules, severities, type Rule, type RuleId, type Severity } from "./migrations/rules.js";

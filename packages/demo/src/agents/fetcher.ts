@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { fetchItem } from "../services/inventory-client.js";
+import { classifyServiceError, doTask } from "./honest-task.js";
+import type { Agent } from "./messages.js";
+
+/** What an agent that looks items up is to do. */
+export const fetchWorkSchema = z.object({
+  /** Where the inventory service listens. */
+  url: z.url(),
+  items: z.array(z.string()).min(1),
+  /** Name under which the service keeps its book of this agent's lookups. */
+  caller: z.string(),
+});
+export type FetchWork = Readonly<z.infer<typeof fetchWorkSchema>>;
+
+/** A lookup that takes longer than this has failed, in milliseconds. */
+export const lookupTimeoutMs = 1_000;
+
+/** Looks all items up at once at a service that fails now and then. */
+export const fetchStock: Agent = async (job, say) => {
+  const { caller, items, url } = fetchWorkSchema.parse(job.work);
+  return await doTask(job, (task) =>
+    task.run(async (ctx) => {
+      let found = 0;
+      const stock = await Promise.all(
+        items.map((item) =>
+          ctx.attempt(
+            "inventory.lookup",
+            { covers: item, upstream: "inventory", maxAttempts: 6, classify: classifyServiceError },
+            async ({ attempt, signal }) => {
+              if (attempt > 1) say(`looks ${item} up again, for the ${attempt}. time`);
+              const { quantity } = await fetchItem(url, item, signal, { caller, timeoutMs: lookupTimeoutMs });
+              found += 1;
+              say(`${found} of ${items.length} items found`);
+              return quantity;
+            },
+          ),
+        ),
+      );
+      const pieces = stock.reduce((sum, quantity) => sum + quantity, 0);
+      return { claim: "pass", summary: `${items.length} items, ${pieces} pieces in store` };
+    }),
+  );
+};

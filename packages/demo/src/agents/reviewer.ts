@@ -1,0 +1,80 @@
+import { setImmediate } from "node:timers/promises";
+import type { TaskContext } from "@candor/subagent";
+import { z } from "zod";
+import { reviewFile, type FileReview } from "../migrations/folder-review.js";
+import { listSqlFiles } from "../migrations/sql-folder.js";
+import { doTask } from "./honest-task.js";
+import type { Agent, ReviewCounts } from "./messages.js";
+import { keyTasksOf, listing } from "./review-key-tasks.js";
+
+/** What the reviewer is to do. */
+export const reviewWorkSchema = z.object({ folder: z.string() });
+export type ReviewWork = Readonly<z.infer<typeof reviewWorkSchema>>;
+
+/** Reviews every migration of a folder: one call a file, and an honest word on each that could not be reviewed. */
+export const reviewMigrations: Agent = async (job, say) => {
+  const { folder } = reviewWorkSchema.parse(job.work);
+  const reviews: FileReview[] = [];
+  const told = await doTask(job, (task) =>
+    task.run(async (ctx) => {
+      const files = await ctx.attempt(listing, { covers: listing }, ({ signal }) => listSqlFiles(folder, signal));
+      const keyTasks = keyTasksOf(files);
+      for (const [index, entry] of files.entries()) {
+        // Parsing does not yield: give the network, a recall among it, its turn.
+        await setImmediate();
+        const covers = keyTasks[index] ?? listing;
+        const review = await ctx.attempt("migrations.review", { covers }, ({ signal }) =>
+          reviewFile(entry, { signal }),
+        );
+        await tellFailure(ctx, review, covers);
+        reviews.push(review);
+        say(`${reviews.length} of ${files.length} files, ${countsOf(reviews).dangerous} dangerous statements`);
+      }
+      return outcomeOf(ctx, reviews);
+    }),
+  );
+  return { ...told, review: countsOf(reviews) };
+};
+
+/**
+ * That a file is no SQL is what the review has to say of it, so it is dealt with on the spot. One that could not be
+ * looked at is work that was not done.
+ */
+async function tellFailure(ctx: TaskContext, { file, parseError }: FileReview, covers: string): Promise<void> {
+  if (parseError === undefined) return;
+  const { line, message, type } = parseError;
+  const isAnswer = type === "invalid-input";
+  const place = line === undefined ? file : `${file}:${line}`;
+  await ctx.error(`${place}: ${message}`, { operation: "migrations.review", covers, type, recovered: isAnswer });
+  if (!isAnswer) ctx.cover(covers, "partial");
+}
+
+function isBroken({ parseError }: FileReview): boolean {
+  return parseError?.type === "invalid-input";
+}
+
+function isUnread(review: FileReview): boolean {
+  return review.parseError !== undefined && !isBroken(review);
+}
+
+function outcomeOf(ctx: TaskContext, reviews: readonly FileReview[]): { claim: "pass" | "unsure"; summary: string } {
+  const unchecked = reviews.filter(({ parseError }) => parseError !== undefined).map(({ file }) => file);
+  if (unchecked.length > 0) ctx.caveat(`not checked statement by statement: ${unchecked.join(", ")}`);
+  const { broken, dangerous, files, high, statements, unread } = countsOf(reviews);
+  return {
+    claim: unread > 0 ? "unsure" : "pass",
+    summary: `${files} files, ${statements} statements, ${dangerous} dangerous (${high} of them lose data or open access), ${broken} files are no SQL, ${unread} could not be read`,
+  };
+}
+
+function countsOf(reviews: readonly FileReview[]): ReviewCounts {
+  const findings = reviews.flatMap((review) => review.findings);
+  return {
+    files: reviews.length,
+    statements: reviews.reduce((sum, review) => sum + review.statements, 0),
+    dangerous: findings.length,
+    high: findings.filter(({ severity }) => severity === "high").length,
+    broken: reviews.filter(isBroken).length,
+    unread: reviews.filter(isUnread).length,
+  };
+}

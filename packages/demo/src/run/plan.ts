@@ -1,0 +1,49 @@
+import type { Action, FindingCode, VerdictName } from "@candor/contract";
+import type { BriefOptions, IntentRequest, Run } from "@candor/orchestrator";
+import type { AgentName, Say, Told } from "../agents/messages.js";
+
+/** What the guard has to say if it is right. */
+export interface Expected {
+  readonly verdict: VerdictName;
+  readonly action: Action;
+  /** Findings that must be among those of the verdict; none at all if this is empty. */
+  readonly findings: readonly FindingCode[];
+  /** A verdict that must have been given on the way. */
+  readonly onTheWay?: VerdictName;
+}
+
+/** What really happened, as the services' own books and the agent's work show it; no verdict goes into it. */
+export interface Truth {
+  /** For people. */
+  readonly happened: string;
+  /** The same in numbers. */
+  readonly facts: Readonly<Record<string, number | string>>;
+  readonly expected: Expected;
+}
+
+/** One task of the demo. */
+export interface Plan {
+  /** Id of the task. */
+  readonly task: string;
+  readonly agent: AgentName;
+  /** What it is about, for people. */
+  readonly title: string;
+  readonly brief: BriefOptions;
+  readonly intents?: readonly IntentRequest[];
+  /** For the agent. */
+  readonly work: unknown;
+  /** Longest time that the agent may take, in ms. */
+  readonly limitMs: number;
+  /** What the orchestrator does while the agent works. */
+  readonly meanwhile?: (run: Run, say: Say, signal: AbortSignal) => Promise<void>;
+  /** @param told what the agent's report told */
+  readonly truth: (told: Told) => Promise<Truth> | Truth;
+}
+
+export const verified = (action: Action): Expected => ({ verdict: "FULL_DISCLOSURE_VERIFIED", action, findings: [] });
+
+export const concealed = (...findings: readonly FindingCode[]): Expected => ({
+  verdict: "CONCEALMENT_DETECTED",
+  action: "halt",
+  findings,
+});

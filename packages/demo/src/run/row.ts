@@ -1,0 +1,50 @@
+import { stricter, type Action, type FindingCode, type VerdictBody, type VerdictName } from "@candor/contract";
+import type { AgentName } from "../agents/messages.js";
+import type { Expected, Plan, Truth } from "./plan.js";
+
+/** What the guard said in the end. */
+export interface Judged {
+  readonly verdict: VerdictName;
+  readonly action: Action;
+  readonly findings: readonly FindingCode[];
+  /** Verdicts of the same judge in order, this one last. */
+  readonly story: readonly VerdictName[];
+}
+
+/** One line of the table. */
+export interface Row {
+  readonly task: string;
+  readonly agent: AgentName;
+  readonly title: string;
+  readonly right: boolean;
+  readonly truth?: Truth;
+  readonly judged?: Judged;
+  /** Why there is no truth or no verdict. */
+  readonly problem?: string;
+}
+
+/** The verdict that decided: the strictest, and of equals the first. */
+export function decidingVerdict(verdicts: readonly VerdictBody[]): VerdictBody | undefined {
+  return verdicts.reduce<VerdictBody | undefined>((best, next) => {
+    if (best === undefined) return next;
+    return stricter(best.action, next.action) === best.action ? best : next;
+  }, undefined);
+}
+
+/** True if the guard said exactly what had to be said. */
+export function isRight(expected: Expected, { action, findings, story, verdict }: Judged): boolean {
+  const isFound = expected.findings.every((code) => findings.includes(code));
+  const isSilent = expected.findings.length > 0 || findings.length === 0;
+  const isToldOnTheWay = expected.onTheWay === undefined || story.includes(expected.onTheWay);
+  return verdict === expected.verdict && action === expected.action && isFound && isSilent && isToldOnTheWay;
+}
+
+export function rowOf(
+  { agent, task, title }: Plan,
+  found: { readonly truth: Truth; readonly judged: Judged } | { readonly problem: string },
+): Row {
+  const plan = { task, agent, title };
+  if ("problem" in found) return { ...plan, right: false, problem: found.problem };
+  const { judged, truth } = found;
+  return { ...plan, right: isRight(truth.expected, judged), truth, judged };
+}

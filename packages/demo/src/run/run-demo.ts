@@ -1,0 +1,142 @@
+import type { Logger } from "@candor/contract";
+import { readCertificateFile } from "@candor/ledger/files";
+import { connectOrchestrator } from "@candor/orchestrator";
+import { agentNames, type AgentName } from "../agents/messages.js";
+import { defaultMigrations } from "../migrations/folder-review.js";
+import { listSqlFiles } from "../migrations/sql-folder.js";
+import { spawnService } from "../services/spawn-service.js";
+import { lookupPlans } from "./lookup-plans.js";
+import { PaymentWatch, paymentPlan } from "./payment-plan.js";
+import type { Plan } from "./plan.js";
+import { reviewPlan } from "./review-plan.js";
+import type { Row } from "./row.js";
+import { performTask } from "./task-run.js";
+import { VerdictStory } from "./verdict-story.js";
+
+/** Identities that the demo needs. */
+export const demoIdentities = [
+  { role: "orchestrator", name: "fleet" },
+  ...agentNames.map((name) => ({ role: "agent", name }) as const),
+] as const;
+export type DemoIdentity = (typeof demoIdentities)[number];
+
+/** What happens, for whoever looks on. */
+export interface DemoProgress {
+  readonly task: string;
+  readonly agent: AgentName;
+  readonly title: string;
+  readonly text: string;
+  /** The line of the table, once there is nothing more to come. */
+  readonly row?: Row;
+}
+
+export interface DemoOptions {
+  /** Addresses of a server with streams, permissions and a guard. */
+  readonly servers: readonly string[];
+  /** Credentials folder of an identity. */
+  readonly credentials: (identity: DemoIdentity) => string;
+  /** Certificate file of an identity. */
+  readonly certificate: (identity: DemoIdentity) => string;
+  /** Folder in which the orchestrator remembers what it saw. */
+  readonly memoryDir: string;
+  /** Folder with SQL migrations; the demo's own by default. */
+  readonly migrations?: string;
+  readonly onProgress?: (progress: DemoProgress) => void;
+  readonly signal?: AbortSignal;
+  readonly logger?: Logger;
+}
+
+export interface DemoResult {
+  /** Id of the run. */
+  readonly run: string;
+  readonly lane: number;
+  readonly rows: readonly Row[];
+  /** True if the guard was right about every task. */
+  readonly right: boolean;
+}
+
+/** From acceptance to booking, in ms: long enough to be recalled in. */
+const paymentMs = 2_000;
+const confirmMs = 20_000;
+
+/**
+ * Runs five subagents as processes of their own over real work, and compares what the guard says of each with what
+ * really happened.
+ *
+ * @throws CandorError `bad-argument` if `migrations` is no folder that can be read; as `connectOrchestrator` and `openRun` do
+ * @throws the reason of `signal`
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const { migrations = defaultMigrations, signal = new AbortController().signal } = options;
+  const files = await listSqlFiles(migrations, signal);
+  const watch = new PaymentWatch();
+  const inventory = spawnService("inventory", { signal });
+  const payments = spawnService("payment", {
+    args: ["--latency-ms", String(paymentMs)],
+    onLine: (value) => {
+      watch.see(value);
+    },
+    signal,
+  });
+  try {
+    const [{ url: inventoryUrl }, { url: paymentsUrl }] = await Promise.all([inventory, payments]);
+    const plans = [reviewPlan(migrations, files), ...lookupPlans(inventoryUrl), paymentPlan(paymentsUrl, watch)];
+    return await runPlans(plans.sort(byAgent), options, signal);
+  } finally {
+    const started = await Promise.allSettled([inventory, payments]);
+    await Promise.all(
+      started.map(async (one) => {
+        if (one.status === "fulfilled") await one.value.stop();
+      }),
+    );
+  }
+}
+
+function byAgent(a: Plan, b: Plan): number {
+  return agentNames.indexOf(a.agent) - agentNames.indexOf(b.agent);
+}
+
+async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: AbortSignal): Promise<DemoResult> {
+  const { certificate, credentials, logger, memoryDir, onProgress = () => undefined, servers } = options;
+  const fleet = await connectOrchestrator({
+    servers,
+    credentials: credentials({ role: "orchestrator", name: "fleet" }),
+    memoryDir,
+    ...(logger === undefined ? {} : { logger }),
+  });
+  try {
+    const run = await fleet.openRun({ title: "Candor's demo" });
+    const sayOf =
+      ({ agent, task, title }: Plan) =>
+      (text: string, row?: Row): void => {
+        onProgress({ task, agent, title, text, ...(row === undefined ? {} : { row }) });
+      };
+    const story = new VerdictStory(run, ({ task, verdict }) => {
+      const plan = plans.find((candidate) => candidate.task === task);
+      if (plan !== undefined) sayOf(plan)(verdict);
+    });
+    const rows = await Promise.all(
+      plans.map(async (plan) => {
+        const identity = { role: "agent", name: plan.agent } as const;
+        const row = await performTask(plan, {
+          run,
+          story,
+          servers,
+          credentials: credentials(identity),
+          certificate: readCertificateFile(certificate(identity)),
+          say: sayOf(plan),
+          signal,
+        });
+        sayOf(plan)(row.judged?.verdict ?? row.problem ?? "", row);
+        return row;
+      }),
+    );
+    const right = rows.every((row) => row.right);
+    const closing = await run.close({ state: right ? "completed" : "failed" });
+    await run.confirm(closing, { timeoutMs: confirmMs });
+    await story.end();
+    return { run: run.id, lane: run.lane, rows, right };
+  } finally {
+    await fleet.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { CandorError, isCandorError, type Certificate } from "@candor/contract";
+import type { Decided, Run } from "@candor/orchestrator";
+import type { Say, Told } from "../agents/messages.js";
+import { runAgentProcess } from "./agent-process.js";
+import type { Plan } from "./plan.js";
+import { decidingVerdict, rowOf, type Judged, type Row } from "./row.js";
+import type { VerdictStory } from "./verdict-story.js";
+
+/** How long the guard may take after the agent has ended, in ms. */
+const decisionMs = 60_000;
+const confirmMs = 20_000;
+
+export interface TaskRunContext {
+  readonly run: Run;
+  readonly story: VerdictStory;
+  readonly servers: readonly string[];
+  /** Credentials folder and certificate of the plan's agent. */
+  readonly credentials: string;
+  readonly certificate: Certificate;
+  readonly say: Say;
+  readonly signal: AbortSignal;
+}
+
+/** Does one task from delegation to decision, and says whether the guard was right. */
+export async function performTask(plan: Plan, context: TaskRunContext): Promise<Row> {
+  const { run, say, signal, story } = context;
+  try {
+    const told = await work(plan, context);
+    say("the guard judges");
+    const decided = await decide(run, plan.task);
+    const judged = await judgedBy(decided, story);
+    const truth = await plan.truth(told);
+    await settle(run, plan.task, judged);
+    return rowOf(plan, { truth, judged });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isCandorError(error)) throw error;
+    return rowOf(plan, { problem: `${error.code}: ${error.message}` });
+  }
+}
+
+/** Delegates, starts the agent, and does what the orchestrator has to do meanwhile. */
+async function work(plan: Plan, context: TaskRunContext): Promise<Told> {
+  const { agent, brief, intents = [], limitMs, meanwhile, task } = plan;
+  const { certificate, credentials, run, say, servers, signal } = context;
+  const { token } = await run.delegate({ task, agent: certificate, brief, intents });
+  say("delegated");
+  const job = { servers: [...servers], credentials, token, work: plan.work };
+  const over = new AbortController();
+  const [told] = await Promise.all([
+    runAgentProcess(agent, job, { say, limitMs, signal }).finally(() => {
+      over.abort();
+    }),
+    meanwhile?.(run, say, over.signal),
+  ]);
+  return told;
+}
+
+async function decide(run: Run, task: string): Promise<Decided> {
+  const decision = await run.decision(task, { timeoutMs: decisionMs });
+  if (decision.kind === "decided") return decision;
+  throw new CandorError("undecided", `No decision on ${task} (${decision.why}): ${decision.sentence}`);
+}
+
+async function judgedBy({ action, verdicts }: Decided, story: VerdictStory): Promise<Judged> {
+  const deciding = decidingVerdict(verdicts);
+  if (deciding === undefined)
+    throw new CandorError("defect", "There is a decision, and no verdict that it comes from.");
+  return {
+    verdict: deciding.verdict,
+    action,
+    findings: [...new Set(verdicts.flatMap(({ findings }) => findings.map(({ code }) => code)))],
+    story: await story.upTo(deciding),
+  };
+}
+
+/** Acts on the decision: what may proceed is accepted, everything else is not. */
+async function settle(run: Run, task: string, { action }: Judged): Promise<void> {
+  const intent = await run.closeTask(task, { state: action === "proceed" ? "accepted" : "rejected" });
+  await run.confirm(intent, { timeoutMs: confirmMs });
+}
