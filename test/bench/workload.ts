@@ -109,7 +109,10 @@ export interface TaskMessages {
  */
 export function taskMessages(cast: Cast, task: string, eventsPerTask: number, reported = true): TaskMessages {
   const control = new Chain(cast, task);
-  const minted = Array.from({ length: 4 }, (_, i) => ({ intent: `charge-${i}`, key: `key-${task}-${i}` }));
+  const minted = Array.from({ length: Math.ceil(eventsPerTask / 50) }, (_, i) => ({
+    intent: `charge-${i}`,
+    key: `key-${task}-${i}`,
+  }));
   const intent = control.event(
     "delegate",
     {

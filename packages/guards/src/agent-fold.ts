@@ -1,5 +1,5 @@
 import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
-import { foldDisclosure, judgeDisclosure, keepReport } from "./disclosure.js";
+import { foldDisclosure, judgeDisclosure, keepReport, ownOddities } from "./disclosure.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, holdsKey, keepScope, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
@@ -27,7 +27,7 @@ export function foldAgent(
     speaker.quarantine(entry, "wrong-epoch", `The log holds no delegation of epoch ${number} of this task.`, "epoch");
     return;
   }
-  const epoch = number === current.epoch ? current : task.earlier?.get(number);
+  const epoch = number === current.epoch ? current : task.past.earlier.get(number);
   if (epoch?.actor !== actor) {
     speaker.quarantine(entry, "no-delegation", `Epoch ${number} of this task is not delegated to ${actor}.`, "actor");
     return;
@@ -80,8 +80,11 @@ function authenticateAccept(epoch: EpochState, entry: AdmittedOf<"accept">, veri
 
 function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
   const { ready, fault, waiting, overflow } = epoch.chain.offer(entry, run.policy.reorderBuffer);
-  if (fault !== undefined) epoch.disclosure.faults = [...epoch.disclosure.faults, { fault, seq: entry.seq }];
-  if (overflow === true) epoch.disclosure.overflowed = true;
+  if (fault !== undefined) {
+    const odd = ownOddities(epoch.disclosure);
+    odd.faults = [...odd.faults, { fault, seq: entry.seq }];
+  }
+  if (overflow === true) ownOddities(epoch.disclosure).overflowed = true;
   for (const next of ready) foldInOrder(run, task, epoch, next, speaker);
   // A report that waits for its predecessors starts the settle window: they may still be under way.
   if (waiting && entry.kind === "report" && !epoch.settled && task.timers.settle === undefined) {

@@ -27,18 +27,12 @@ export function keepReport(report: Report): KeptReport {
   return { claim, finishReason, coverage, effects, confidence, work, caveats: caveats.length };
 }
 
-/** What the events of one epoch say about disclosure. Everything here comes from the log. */
-export interface DisclosureState {
-  readonly tally: Tally;
+/** What most epochs never have. */
+interface Oddities {
   faults: readonly { readonly fault: ChainFault; readonly seq: number }[];
-  report: KeptReport | undefined;
-  /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
-  receiptFindings: readonly Finding[];
-  /** The receipt that the log itself gives, frozen at the first `receipt` or `report` event. */
+  /** The receipt that the log itself gives, frozen at the first `receipt` event. */
   recomputed: ErrorLogReceipt | undefined;
   receiptParts: readonly Uint8Array[];
-  /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
-  proof: string | undefined;
   /** Log sequence of a second report or of an event that can't follow one. */
   afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
   probes: readonly {
@@ -50,19 +44,39 @@ export interface DisclosureState {
   overflowed: boolean;
 }
 
-export function initialDisclosure(): DisclosureState {
+/** What the events of one epoch say about disclosure. Everything here comes from the log. */
+export interface DisclosureState {
+  readonly tally: Tally;
+  report: KeptReport | undefined;
+  /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
+  receiptFindings: readonly Finding[];
+  /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
+  proof: string | undefined;
+  /** Read it as it is; write to `ownOddities`. */
+  odd: Oddities;
+}
+
+function initialOddities(): Oddities {
   return {
-    tally: new Tally(),
     faults: none,
-    report: undefined,
-    receiptFindings: none,
     recomputed: undefined,
     receiptParts: none,
-    proof: undefined,
     afterReport: undefined,
     probes: none,
     overflowed: false,
   };
+}
+
+const nothingOdd = initialOddities();
+
+export function initialDisclosure(): DisclosureState {
+  return { tally: new Tally(), report: undefined, receiptFindings: none, proof: undefined, odd: nothingOdd };
+}
+
+/** The epoch's own, made when there first is one. */
+export function ownOddities(state: DisclosureState): Oddities {
+  if (state.odd === nothingOdd) state.odd = initialOddities();
+  return state.odd;
 }
 
 /**
@@ -82,30 +96,30 @@ export function foldDisclosure(state: DisclosureState, entry: AdmittedEvent, sco
 /** After the report only outcomes of effects may follow: they were under way. Terminal facts are not overwritten. */
 function foldAfterReport(state: DisclosureState, entry: AdmittedEvent): void {
   const allowed = (entry.kind === "effect" && entry.payload.phase !== "dispatched") || entry.kind === "acknowledge";
-  if (allowed || entry.kind === "no-side-effects" || state.afterReport !== undefined) return;
+  if (allowed || entry.kind === "no-side-effects" || state.odd.afterReport !== undefined) return;
   const turned = entry.kind === "report" && entry.payload.claim === "pass" && state.report?.claim !== "pass";
-  state.afterReport = { seq: entry.seq, turned };
+  ownOddities(state).afterReport = { seq: entry.seq, turned };
 }
 
 function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">): void {
-  state.recomputed ??= errorLogReceiptOf(state.tally, entry.event.prev);
-  if (entry.payload.part === state.receiptParts.length + 1)
-    state.receiptParts = [...state.receiptParts, entry.payload.content];
+  const odd = ownOddities(state);
+  odd.recomputed ??= errorLogReceiptOf(state.tally, entry.event.prev);
+  if (entry.payload.part === odd.receiptParts.length + 1)
+    odd.receiptParts = [...odd.receiptParts, entry.payload.content];
 }
 
 function foldReport(state: DisclosureState, entry: AdmittedOf<"report">, scope: KeptScope | undefined): void {
   const report = entry.payload;
   const findings = new FindingList();
-  const recomputed = state.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
-  const receipts = report.receipts ?? joinReceipts(state.receiptParts, report.receiptParts);
+  const recomputed = state.odd.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
+  const receipts = report.receipts ?? joinReceipts(state.odd.receiptParts, report.receiptParts);
   compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
     findings.add(code, about, entry.seq);
   });
   state.report = keepReport(report);
   state.receiptFindings = findings.items;
   state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
-  state.recomputed = undefined;
-  state.receiptParts = none;
+  if (state.odd !== nothingOdd) Object.assign(state.odd, { recomputed: undefined, receiptParts: none });
 }
 
 export interface DisclosureContext {
@@ -198,14 +212,11 @@ function outcomeAction(report: KeptReport | undefined): Action {
 }
 
 function chainFindings(state: DisclosureState, context: DisclosureContext, findings: FindingList): void {
-  for (const { fault, seq } of state.faults) findings.add(fault, undefined, seq);
-  if (context.gap !== undefined || state.overflowed) findings.add("log-gap", String(context.gap ?? "many"));
-  if (state.afterReport !== undefined) {
-    findings.add(
-      state.afterReport.turned ? "failure-turned-success" : "receipt-mismatch",
-      "after-report",
-      state.afterReport.seq,
-    );
+  for (const { fault, seq } of state.odd.faults) findings.add(fault, undefined, seq);
+  if (context.gap !== undefined || state.odd.overflowed) findings.add("log-gap", String(context.gap ?? "many"));
+  const { afterReport } = state.odd;
+  if (afterReport !== undefined) {
+    findings.add(afterReport.turned ? "failure-turned-success" : "receipt-mismatch", "after-report", afterReport.seq);
   }
 }
 
@@ -266,7 +277,7 @@ function claimFindings(
 /** The independent probes' answer about the task: true, false, or undefined where none is conclusive. */
 export function probeAnswer(state: DisclosureState): boolean | undefined {
   const latest = new Map<string, string>();
-  for (const { prober, outcome, independent } of state.probes) if (independent) latest.set(prober, outcome);
+  for (const { prober, outcome, independent } of state.odd.probes) if (independent) latest.set(prober, outcome);
   const outcomes = [...latest.values()];
   if (outcomes.includes("contradicted")) return false;
   return outcomes.includes("confirmed") ? true : undefined;
@@ -278,7 +289,7 @@ function probeFindings(
   context: DisclosureContext,
   findings: FindingList,
 ): boolean | undefined {
-  for (const { independent, prober, seq } of state.probes) {
+  for (const { independent, prober, seq } of state.odd.probes) {
     if (!independent) findings.add("probe-not-independent", prober, seq);
   }
   const answer = probeAnswer(state);

@@ -7,7 +7,7 @@ export interface TrackedEffect {
   readonly key: string;
   readonly intent: string;
   readonly target: string;
-  /** Digest of the arguments, as `hashText`. */
+  /** First half of the digest of the arguments, as `hashText`. */
   readonly arguments: string | undefined;
   /** Log sequence of the dispatch. */
   readonly seq: number;
@@ -56,7 +56,7 @@ export class EffectLedger {
       key,
       intent: shared.text(intent),
       target: shared.text(target),
-      arguments: digest === undefined ? undefined : hashText(digest),
+      arguments: digest === undefined ? undefined : hashText(digest.subarray(0, 16)),
       seq: entry.seq,
       phase: "dispatched",
       outcomeAt: 0,

@@ -4,7 +4,7 @@ import { foldIntent, intentFault, isTaskIntent, runIntentFault, type TaskIntent 
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
 import type { Speaker } from "./speaker.js";
-import { initialEpoch, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
+import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
 export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEvent, speaker: Speaker): void {
@@ -89,7 +89,7 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
     // A window that the new delegation cuts short is over: what is open in it is unknown.
     else if (old.recall.order !== undefined) ownRecall(old).graceExpired = true;
     judgeEpochRecall(run, task, old, speaker);
-    (task.earlier ??= new Map()).set(old.epoch, old);
+    ownPast(task).earlier.set(old.epoch, old);
   }
   task.current = initialEpoch(entry, task.control.hash, run.shared);
 }

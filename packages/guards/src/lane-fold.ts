@@ -16,7 +16,7 @@ import { foldTimer } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
 import { foldProbe } from "./probe-fold.js";
 import { Speaker } from "./speaker.js";
-import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
+import { initialRun, initialTask, ownPast, type RunState, type TaskState } from "./state.js";
 import { viewTask, type TaskView } from "./task-view.js";
 
 export interface LaneFoldOptions {
@@ -280,7 +280,7 @@ export class LaneFold {
   /** Late events to a closed task are judged up to a budget, counted in the log itself. */
   #isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
     if (task.control.standing !== "closed" && run.self.control.standing !== "closed") return false;
-    const late = (task.late ??= new Map<string, number>());
+    const { late } = ownPast(task);
     const count = (late.get(entry.event.actor) ?? 0) + 1;
     late.set(entry.event.actor, count);
     return count > run.policy.lateEventsPerActor;

@@ -1,9 +1,10 @@
 import type { AdmittedEvent } from "@candor/contract";
 import { judgeEpoch } from "./agent-fold.js";
 import { AuthorChain } from "./author-chain.js";
+import { ownOddities } from "./disclosure.js";
 import type { Verify } from "./output.js";
 import type { Speaker } from "./speaker.js";
-import type { RunState, TaskState } from "./state.js";
+import { ownPast, type RunState, type TaskState } from "./state.js";
 
 /** Folds a probe receipt: signed by a prober that the run trusts, in the order of its chain (D4). */
 export function foldProbe(
@@ -15,7 +16,7 @@ export function foldProbe(
 ): void {
   if (entry.kind !== "probe") return;
   const { signature, hash, event } = entry;
-  const epoch = task.current?.epoch === event.epoch ? task.current : task.earlier?.get(event.epoch);
+  const epoch = task.current?.epoch === event.epoch ? task.current : task.past.earlier.get(event.epoch);
   if (epoch === undefined) {
     speaker.quarantine(
       entry,
@@ -43,7 +44,7 @@ export function foldProbe(
     );
     return;
   }
-  const probers = (task.probers ??= new Map<string, AuthorChain>());
+  const probers = ownPast(task).probers;
   const name = `${event.epoch}/${event.actor}`;
   const chain = probers.get(name) ?? new AuthorChain();
   probers.set(name, chain);
@@ -53,7 +54,8 @@ export function foldProbe(
     if (next.kind !== "probe") continue;
     const { event: by, payload, seq } = next;
     const seen = { prober: by.actor, outcome: payload.outcome, independent, seq };
-    epoch.disclosure.probes = [...epoch.disclosure.probes, seen];
+    const odd = ownOddities(epoch.disclosure);
+    odd.probes = [...odd.probes, seen];
   }
   if (ready.length > 0 && epoch === task.current) judgeEpoch(run, task, epoch, speaker);
 }

@@ -9,7 +9,7 @@ type Reference = VerdictBody["reference"];
 export function disclosureReference(epoch: EpochState, report: KeptReport, policy: Policy): Reference {
   const { disclosure, chain } = epoch;
   const retried = disclosure.tally.retriedErrors();
-  const sound = disclosure.faults.length === 0 && chain.gap === undefined && !disclosure.overflowed;
+  const sound = disclosure.odd.faults.length === 0 && chain.gap === undefined && !disclosure.odd.overflowed;
   const outcome = evaluateDisclosureReference(
     {
       subagentId: epoch.actor,

@@ -49,15 +49,29 @@ export interface TaskState {
   readonly task: string;
   readonly control: ControlState;
   current: EpochState | undefined;
-  /** Earlier epochs, for what arrives late under them. */
-  earlier: Map<number, EpochState> | undefined;
   readonly spoken: Partial<Record<Judge, Spoken>>;
   /** Deadlines that are armed, by kind. */
   timers: Partial<Record<TimerKind, { readonly epoch: number; readonly deadlineMs: number }>>;
+  /** Read it as it is; write to `ownPast`. */
+  past: TaskPast;
+}
+
+/** What most open tasks do not have. */
+interface TaskPast {
+  /** Earlier epochs, for what arrives late under them. */
+  readonly earlier: Map<number, EpochState>;
   /** Chains of probers, by epoch and prober. */
-  probers: Map<string, AuthorChain> | undefined;
+  readonly probers: Map<string, AuthorChain>;
   /** Events of each actor since the task was closed. */
-  late: Map<string, number> | undefined;
+  readonly late: Map<string, number>;
+}
+
+const noPast: TaskPast = { earlier: new Map(), probers: new Map(), late: new Map() };
+
+/** The task's own past, made when there first is one. */
+export function ownPast(task: TaskState): TaskPast {
+  if (task.past === noPast) task.past = { earlier: new Map(), probers: new Map(), late: new Map() };
+  return task.past;
 }
 
 export interface RunState {
@@ -86,11 +100,9 @@ export function initialTask(task: string): TaskState {
     task,
     control: initialControl(),
     current: undefined,
-    earlier: undefined,
     spoken: {},
     timers: noTimers,
-    probers: undefined,
-    late: undefined,
+    past: noPast,
   };
 }
 
