@@ -1,1 +1,13 @@
+export { auditRun } from "./audit/audit.js";
+export type { AuditOptions, AuditReport } from "./audit/audit.js";
+export type { AuditSource, TakeMessages } from "./audit/audit-source.js";
+export { openBusSource } from "./audit/bus-source.js";
+export type { Count } from "./audit/comparison.js";
+export type { AuditFinding } from "./audit/finding.js";
+export { addIdentity, addedRoles, initAuth, listIdentities } from "./auth/auth-folder.js";
+export type { AddedRole, IdentityName, ListedIdentity } from "./auth/auth-folder.js";
 export { runCli } from "./cli.js";
+export { connectAs } from "./embedded/connect.js";
+export { startEmbedded } from "./embedded/embedded.js";
+export type { Embedded, EmbeddedOptions } from "./embedded/embedded.js";
+export type { GuardProcess } from "./embedded/guard-process.js";

@@ -11,6 +11,8 @@ export interface StreamFacts {
   readonly subjects: number;
   /** Sequences between first and last that hold no message. */
   readonly missing: number;
+  /** What the server dropped when it recovered the stream from a damaged store, in bytes. */
+  readonly lostBytes: number;
 }
 
 /** The server's number for "there is no such stream". */
@@ -36,5 +38,11 @@ export async function readStreamFacts(
     lastSeq: number("last_seq"),
     subjects: number("num_subjects"),
     missing: number("num_deleted"),
+    lostBytes: lostIn(state["lost"]),
   };
+}
+
+function lostIn(lost: unknown): number {
+  const bytes = typeof lost === "object" && lost !== null ? (lost as Readonly<Record<string, unknown>>)["bytes"] : 0;
+  return typeof bytes === "number" ? bytes : 0;
 }

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { laneOf, type GuardRecord, type StoredMessage } from "@candor/contract";
 import { createLogCheck, type ChainFinding, type Checkpoint } from "@candor/ledger";
-import type { AuditSource } from "./audit-source.js";
-import { compareRecords, type Count } from "./comparison.js";
+import type { AuditSource, StreamEnd } from "./audit-source.js";
+import { compareRecords, type Comparison, type Count } from "./comparison.js";
 import type { AuditFinding } from "./finding.js";
 import { PublishedRecords, type Published } from "./published.js";
 import { placeOf } from "./record-place.js";
@@ -42,6 +43,8 @@ export interface AuditReport {
 
 const laneToken = 2;
 const tellEvery = 10_000;
+/** How long a guard that runs may take to judge the last entries. */
+const patienceMs = 5_000;
 
 function tokensOf(subject: string): readonly string[] {
   return subject.split(".");
@@ -98,16 +101,16 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
   const { source, operator, run, task, onProgress = () => undefined } = options;
   const published = new PublishedRecords(operator, recordFilter(options));
   const countRecords = counter("records of guards read", onProgress);
-  const readRecords = async (from: number): Promise<number> => {
-    const lastSeq = await source.readRecords(from, (batch) => {
+  const readRecords = async (from: number): Promise<StreamEnd> => {
+    const end = await source.readRecords(from, (batch) => {
       for (const message of batch) published.take(message);
       countRecords(batch.length);
       return undefined;
     });
-    published.skipTo(lastSeq);
-    return lastSeq;
+    published.skipTo(end.lastSeq);
+    return end;
   };
-  const recordsBefore = await readRecords(1);
+  let records = await readRecords(1);
 
   const check = createLogCheck(published.checkpoints);
   const expected = new Map<string, Expected[]>();
@@ -130,22 +133,36 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
     // What lies under a foreign subject is a finding of the check; there is no lane to fold it in.
     return Number.isInteger(lane) ? replay.take(message, lane) : undefined;
   };
-  const lastSeq = await source.readLog((batch) => {
+  const end = await source.readLog((batch) => {
     countEvents(batch.length);
     return foldInTurn(batch, foldOne);
   });
+  const { lastSeq } = end;
   const log = check.end(lastSeq);
 
-  // What guards said of the last entries may have come while the log was read.
   const checkpoints = published.checkpoints.length;
-  await readRecords(recordsBefore + 1);
-  const { findings, counts } = compareRecords(expected, ofRunAndTask(published.bySubject, options), {
-    judgedUpTo: judgedUpTo(published.checkpoints),
-    lastSeq,
-  });
+  const compareNow = async (): Promise<Comparison> => {
+    const more = await readRecords(records.lastSeq + 1);
+    records = { ...records, lastSeq: Math.max(records.lastSeq, more.lastSeq) };
+    return compareRecords(expected, ofRunAndTask(published.bySubject, options), {
+      judgedUpTo: judgedUpTo(published.checkpoints),
+      lastSeq,
+    });
+  };
+  // What guards say of the last entries may have come while the log was read, or be about to come.
+  let comparison = await compareNow();
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline && (await anyGuarded(source, comparison.unjudged))) {
+    onProgress("waiting for the guard to judge the last entries");
+    await pause(100);
+    comparison = await compareNow();
+  }
+  const { findings, counts } = comparison;
   return {
     findings: [
+      ...lossOf("log-truncated", "the log", end),
       ...log.findings.map(({ code, lane, seq, sentence }) => ({ code, lane, seq, sentence })),
+      ...lossOf("verdict-missing", "the verdict stream", records),
       ...published.findings,
       ...findings,
     ],
@@ -156,6 +173,22 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
     runs: replay.runs,
     guards: [...published.guards].sort(),
   };
+}
+
+async function anyGuarded(source: AuditSource, lanes: ReadonlySet<number>): Promise<boolean> {
+  const guarded = await Promise.all([...lanes].map((lane) => source.isGuarded(lane)));
+  return guarded.includes(true);
+}
+
+/** The server says so itself, once, when it starts on a damaged store. */
+function lossOf(
+  code: "log-truncated" | "verdict-missing",
+  what: string,
+  { lastSeq, lostBytes }: StreamEnd,
+): AuditFinding[] {
+  if (lostBytes === 0) return [];
+  const sentence = `The server dropped ${lostBytes} bytes of ${what} when it recovered it: it ends at ${lastSeq} now.`;
+  return [{ code, lane: undefined, seq: code === "log-truncated" ? lastSeq + 1 : undefined, sentence }];
 }
 
 /** Folds a batch; it waits only where a message needs it, since almost none does. */

@@ -2,7 +2,8 @@ import type { Bus } from "@candor/bus";
 import { runTask, streams, type LogEntry, type StoredMessage } from "@candor/contract";
 import { admit } from "@candor/ledger";
 import { readStreamFacts } from "../stream-facts.js";
-import type { AuditSource, TakeMessages } from "./audit-source.js";
+import { askLane } from "../embedded/guard-ready.js";
+import type { AuditSource, StreamEnd, TakeMessages } from "./audit-source.js";
 import { readPastDamage } from "./stream-reading.js";
 
 /**
@@ -12,12 +13,12 @@ import { readPastDamage } from "./stream-reading.js";
  * @param lanes number of lanes of the log
  */
 export function openBusSource(bus: Bus, lanes: number): AuditSource {
-  const readAll = async (stream: string, from: number, take: TakeMessages): Promise<number> => {
+  const readAll = async (stream: string, from: number, take: TakeMessages): Promise<StreamEnd> => {
     // A stream that is gone altogether is as one of which nothing is left.
     const facts = await readStreamFacts(bus, stream);
-    const to = facts?.lastSeq ?? 0;
-    if (facts !== undefined && from <= to) await readPastDamage(bus, { stream, from, to, take });
-    return to;
+    const { lastSeq, lostBytes } = facts ?? { lastSeq: 0, lostBytes: 0 };
+    if (from <= lastSeq) await readPastDamage(bus, { stream, from, to: lastSeq, take });
+    return { lastSeq, lostBytes };
   };
 
   const readTask = async (lane: number, run: string, task: string, belowSeq: number): Promise<StoredMessage[]> => {
@@ -45,5 +46,6 @@ export function openBusSource(bus: Bus, lanes: number): AuditSource {
       const messages = (await Promise.all(parts)).flat();
       return messages.sort((a, b) => a.seq - b.seq).map(admit);
     },
+    isGuarded: async (lane) => (await askLane(bus, lane))?.state === "live",
   };
 }

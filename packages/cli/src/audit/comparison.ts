@@ -5,18 +5,18 @@ import type { Published } from "./published.js";
 import { placeOf } from "./record-place.js";
 import type { Expected } from "./replay.js";
 
-/** How many records of a kind there are on either side, and how many are the same. */
+/** How many records of a kind there are, and how many are the same on both sides. */
 export interface Count {
   readonly reproduced: number;
   /** On either side: published, or brought forth by the log. */
   readonly all: number;
-  /** Brought forth by what no guard has judged yet; not among `all`. */
-  readonly pending: number;
 }
 
 export interface Comparison {
   readonly findings: readonly AuditFinding[];
   readonly counts: Readonly<Record<GuardRecord, Count>>;
+  /** Lanes on which something is missing that a guard may yet publish. */
+  readonly unjudged: ReadonlySet<number>;
 }
 
 export interface ComparisonOptions {
@@ -26,15 +26,16 @@ export interface ComparisonOptions {
   readonly lastSeq: number;
 }
 
-function missing({ kind, subject, lane, seq }: Expected, ordinal: number): AuditFinding {
+function missing({ kind, subject, lane, seq }: Expected, ordinal: number, judged: boolean): AuditFinding {
   const what = kind === "verdict" ? `verdict ${ordinal} on ${subject}` : `the quarantine record ${subject}`;
+  const why = judged ? "" : ": no guard has judged that far, or it was removed";
   return {
     code: "verdict-missing",
     lane,
     seq,
     subject,
     ordinal,
-    sentence: `The log brings forth ${what} at sequence ${seq}, and it is not published.`,
+    sentence: `The log brings forth ${what} at sequence ${seq}, and it is not published${why}.`,
   };
 }
 
@@ -73,7 +74,6 @@ function surplus({ subject, recordSeq, guard }: Published, ordinal: number): Aud
 class Counter {
   reproduced = 0;
   all = 0;
-  pending = 0;
 }
 
 /** Compares what guards published with what the log brings forth: byte for byte, in the order of each subject (B8). */
@@ -84,16 +84,15 @@ export function compareRecords(
 ): Comparison {
   const findings: AuditFinding[] = [];
   const counts = { verdict: new Counter(), quarantine: new Counter() };
+  const unjudged = new Set<number>();
 
   const compareOne = (due: Expected, there: Published | undefined, ordinal: number): void => {
     const count = counts[due.kind];
-    if (there === undefined && due.seq > (judgedUpTo.get(due.lane) ?? 0)) {
-      count.pending += 1;
-      return;
-    }
     count.all += 1;
     if (there === undefined) {
-      findings.push(missing(due, ordinal));
+      const judged = due.seq <= (judgedUpTo.get(due.lane) ?? 0);
+      if (!judged) unjudged.add(due.lane);
+      findings.push(missing(due, ordinal, judged));
       return;
     }
     const field = firstDifference(there.body, due.body);
@@ -119,5 +118,5 @@ export function compareRecords(
 
   for (const subject of new Set([...expected.keys(), ...published.keys()]))
     compareSubject(expected.get(subject) ?? [], published.get(subject) ?? []);
-  return { findings, counts };
+  return { findings, counts, unjudged };
 }

@@ -11,10 +11,13 @@ import { present, type CommonOptions, type Context } from "../context.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { livePlace } from "../embedded/place.js";
 import { examples } from "../help.js";
+import { counted } from "../output/counted.js";
 import { printable } from "../output/printable.js";
 import { withProgress, type Say } from "../output/progress.js";
 import { table } from "../output/table.js";
 import { defaultDataDir, locate, withConnection, withPlaceOptions, type PlaceOptions } from "../place-options.js";
+
+const mostShown = 20;
 
 interface AuditOptions extends CommonOptions, PlaceOptions {
   readonly run?: string;
@@ -72,20 +75,17 @@ async function audit(context: Context, options: AuditOptions, say: Say): Promise
   });
 }
 
-function countLine({ reproduced, all, pending }: Count, what: string): string {
-  const more = pending === 0 ? "" : `; ${pending} more are due for entries that no guard has judged yet`;
-  return `reproduced ${reproduced} of ${all} ${what}${more}`;
+function countLine({ reproduced, all }: Count, what: string): string {
+  return `reproduced ${reproduced} of ${all} ${what}`;
 }
 
 function describe(context: Context, report: AuditReport): string {
   const { colors } = context.terminal;
   const { findings, counts, log, guards, chains } = report;
   const lines = [
-    `log: ${log.messages} messages up to sequence ${log.lastSeq}, compared with ${log.checkpoints} checkpoints`,
+    `log: ${counted(log.messages, "message")} up to sequence ${log.lastSeq}, compared with ${counted(log.checkpoints, "checkpoint")}`,
     countLine(counts.verdict, "verdicts"),
-    ...(counts.quarantine.all + counts.quarantine.pending > 0
-      ? [countLine(counts.quarantine, "quarantine records")]
-      : []),
+    ...(counts.quarantine.all > 0 ? [countLine(counts.quarantine, "quarantine records")] : []),
     `signed by ${guards.length === 0 ? "nobody" : guards.map(printable).join(", ")}`,
     ...(chains.length === 0
       ? []
@@ -109,11 +109,12 @@ function describe(context: Context, report: AuditReport): string {
     table(context.terminal, ["CODE", "LANE", "SEQUENCE", "RECORD", "WHAT"], rows),
     ...more,
     "",
-    colors.red(`${findings.length} findings. "candor explain ${first.code}" says what to do.`),
+    ...(first.code.startsWith("log-") && findings.some(({ code }) => code.startsWith("verdict-"))
+      ? ["The log itself is damaged: what is said of verdicts follows from that."]
+      : []),
+    colors.red(`${counted(findings.length, "finding")}. "candor explain ${first.code}" says what to do.`),
   ].join("\n");
 }
-
-const mostShown = 20;
 
 export function addAudit(program: Command, context: Context): void {
   withPlaceOptions(program.command("audit"))

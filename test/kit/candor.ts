@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { CandorError } from "@candor/contract";
+
+const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+/** From the sources under vitest, and from `test/dist` when run built. */
+const mainPath = main.includes("/test/packages/") ? main.replace("/test/packages/", "/packages/") : main;
+
+export interface CandorOptions {
+  /** On top of this process's environment; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+}
+
+export interface CandorResult {
+  /** Exit code, or the signal that ended it. */
+  readonly exit: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningCandor {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Waits until it has printed the text. */
+  readonly printed: (text: string | RegExp) => Promise<void>;
+  readonly ended: Promise<CandorResult>;
+}
+
+/** Starts the built command line as a process of its own. */
+export function startCandor(args: readonly string[], { env = {}, cwd }: CandorOptions = {}): RunningCandor {
+  const child = spawn(process.execPath, [mainPath, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, DEBUG: undefined, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = once(child, "close").then(([code, signal]: (number | string | null)[]) => ({
+    exit: code ?? signal ?? "unknown",
+    stdout,
+    stderr,
+  }));
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    printed: async (text) => {
+      const isThere = (): boolean => (typeof text === "string" ? stdout.includes(text) : text.test(stdout));
+      while (!isThere()) {
+        const over = await Promise.race([once(child.stdout, "data").then(() => undefined), ended]);
+        if (over !== undefined && !isThere()) {
+          throw new CandorError(
+            "server-failed",
+            `candor ended with ${over.exit} before it said ${String(text)}: ${stderr}`,
+          );
+        }
+      }
+    },
+    ended,
+  };
+}
+
+/** Runs one command line to its end. */
+export function candor(args: readonly string[], options?: CandorOptions): Promise<CandorResult> {
+  return startCandor(args, options).ended;
+}
+
+/** Ids of the processes whose command line names the text, as that of everything that belongs to a data folder does. */
+export async function processesOf(text: string): Promise<readonly number[]> {
+  const { readdir } = await import("node:fs/promises");
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
+  return ids.filter((id, index) => id !== process.pid && (lines[index] ?? "").includes(text));
+}
