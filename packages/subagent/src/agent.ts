@@ -16,6 +16,8 @@ export interface SubagentOptions {
   /** Where tasks are spooled; `spool` in the credentials folder by default, else a folder of the user's. */
   readonly spoolDir?: string;
   readonly limits?: Partial<TaskLimits>;
+  /** Total wait for a first connection, in ms; 3,000 by default. Later it reconnects for ever. */
+  readonly connectTimeoutMs?: number;
   readonly logger?: Logger;
 }
 
@@ -167,6 +169,7 @@ export async function connectSubagent(options: SubagentOptions): Promise<Subagen
     apiPrefix: credentials.apiPrefix,
     operator: credentials.trust.operator,
     logger,
+    ...(options.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: options.connectTimeoutMs }),
   });
   const limits = { ...defaultLimits, ...options.limits };
   return new Subagent({ credentials, bus, spoolDir: spoolDirOf(options), limits, logger });
