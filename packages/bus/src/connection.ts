@@ -118,7 +118,8 @@ async function readIdentity(bus: Omit<Bus, "lanes" | "operator">): Promise<Pick<
     await requireLog(nc, apiPrefix);
     return { lanes: undefined, operator: undefined };
   }
-  const answer = await apiRequest(nc, `${apiPrefix}.STREAM.INFO.${stream}`, undefined, 5_000);
+  // Short attempts within a long wait: a member of a cluster that has just died never answers, its heir soon does.
+  const answer = await apiRequest(nc, `${apiPrefix}.STREAM.INFO.${stream}`, undefined, 10_000, 1_500);
   if (answer.ok) return identityOfStreams(answer.body["config"] as StreamDocument);
   if (answer.failure.errCode === streamNotFound) throw notProvisioned();
   throw new CandorError("server-failed", `The server can't describe its streams: ${answer.failure.description}.`);

@@ -7,6 +7,8 @@ export interface UnsignedRecord {
   /** 1, 2, … on its subject; always 1 for a quarantine record. */
   readonly ordinal: number;
   readonly body: Uint8Array;
+  /** Called once it is stored or adopted, or given up because another guard stored something else. */
+  readonly onSettled?: () => void;
 }
 
 /** A guard's record as stored. */

@@ -125,6 +125,7 @@ export class Publisher {
         case "taken": {
           const outcome = await this.#resolveTaken(progress);
           if (outcome !== undefined) return outcome;
+          progress.reason = "its subject is write-once and written, but what is there can't be read yet";
           break;
         }
         case "refused":

@@ -1,6 +1,6 @@
 import type { Msg } from "@nats-io/transport-node";
 
-/** Fields of the client's message class that it does not publish; `raw-message.spec.ts` holds the client to them. */
+/** Fields of the client's message class that it does not publish. The lane reader's tests hold the client to them. */
 interface ClientMessage {
   readonly _msg: { readonly reply?: Uint8Array; readonly hdr: number };
   readonly _rdata: Uint8Array;

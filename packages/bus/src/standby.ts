@@ -79,7 +79,7 @@ export class Standby {
   #awaitAlone(waitMs: number): NodeJS.Timeout {
     return setTimeout(() => {
       const restMs = this.#lastSignAt + listenMs - performance.now();
-      this.#alone = restMs > 0 || this.#isOn ? this.#awaitAlone(Math.max(restMs, 100)) : undefined;
+      this.#alone = restMs > 0 || this.#isOn ? this.#awaitAlone(this.#isOn ? listenMs : restMs) : undefined;
       if (this.#alone === undefined) this.#options.onAlone();
     }, waitMs).unref();
   }

@@ -1,14 +1,13 @@
 import { CandorError, equalBytes, isCandorError, silentLogger, type Logger } from "@candor/contract";
 import type { StoredRecord, UnsignedRecord } from "./guard-record.js";
 import type { Link } from "./link.js";
-import { LiveRecords } from "./live-records.js";
 import type { PublishAnswer } from "./publish-answer.js";
 import { RecentMap } from "./recent-map.js";
 import { first, newLine, settleFirst, type Head, type RecordLine } from "./record-line.js";
 import { findPlace } from "./record-place.js";
 import { RecordSender } from "./record-sender.js";
 import { divergence, recordRefused, verdictsRolledBack } from "./record-faults.js";
-import { Standby } from "./standby.js";
+import { RecordTurns } from "./record-turns.js";
 import type { VerdictWriterOptions, VerdictWriterStats } from "./verdict-writer-options.js";
 
 const headsKept = 16_384;
@@ -26,21 +25,13 @@ const behindMs = 5_000;
 export class VerdictWriter {
   readonly #link: Link;
   readonly #options: VerdictWriterOptions;
-  readonly #maxUnderWay: number;
   readonly #logger: Logger;
   readonly #sender: RecordSender;
-  readonly #live: LiveRecords;
-  readonly #standby: Standby;
+  readonly #turns: RecordTurns;
   readonly #lines = new Map<string, RecordLine>();
   readonly #heads = new RecentMap<string, Head>(headsKept);
   readonly #diverged = new Set<string>();
-  /** Lines whose first record is to be dealt with, in order. */
-  readonly #ready = new Set<RecordLine>();
-  /** Lines that wait for another guard's record, in order of `dueAt`. */
-  readonly #waiting = new Set<RecordLine>();
-  #underWay = 0;
   #pending = 0;
-  #isPumping = false;
   #drainers: { readonly resolve: () => void; readonly reject: (error: CandorError) => void }[] = [];
   #failure: CandorError | undefined;
   readonly stats: VerdictWriterStats = { stored: 0, adopted: 0, lost: 0, repeated: 0, diverged: 0 };
@@ -49,16 +40,9 @@ export class VerdictWriter {
     const { lane, standbyMs = 20, maxUnderWay = 256, answerMs = 2_000, logger = silentLogger } = options;
     this.#link = link;
     this.#options = options;
-    this.#maxUnderWay = maxUnderWay;
     this.#logger = logger;
-    this.#live = new LiveRecords(link, lane, this.#hear.bind(this), logger);
-    this.#standby = new Standby({
-      standbyMs,
-      onTakeOver: this.#takeOver.bind(this),
-      onAlone: () => {
-        this.#live.stop();
-      },
-    });
+    const onTurn = this.#takeTurn.bind(this);
+    this.#turns = new RecordTurns(link, { lane, standbyMs, maxUnderWay, logger, onTurn });
     this.#sender = new RecordSender(link, {
       certificate: options.certificate,
       sign: options.sign,
@@ -75,14 +59,17 @@ export class VerdictWriter {
 
   /** True while another guard stores this lane's records and this one only watches. */
   get isStandby(): boolean {
-    return this.#standby.isOn;
+    return this.#turns.isStandby;
   }
 
   /** Takes a record over; those of one subject in the order of their ordinals, without a gap. */
   write(record: UnsignedRecord): void {
     if (this.#failure !== undefined) return;
     const { subject } = record;
-    if (this.#diverged.has(subject)) return;
+    if (this.#diverged.has(subject)) {
+      record.onSettled?.();
+      return;
+    }
     this.#pending += 1;
     const line = this.#lines.get(subject);
     if (line !== undefined) {
@@ -91,8 +78,7 @@ export class VerdictWriter {
     }
     const fresh = newLine(record, this.#heads.get(subject));
     this.#lines.set(subject, fresh);
-    this.#ready.add(fresh);
-    this.#pump();
+    this.#turns.add(fresh);
   }
 
   /**
@@ -112,37 +98,11 @@ export class VerdictWriter {
     this.#end(new CandorError("connection-closed", "The writer was closed with verdicts still to be stored."));
   }
 
-  #pump(): void {
-    if (this.#isPumping) return;
-    this.#isPumping = true;
-    for (const line of this.#ready) {
-      if (this.#underWay >= this.#maxUnderWay || this.#failure !== undefined) break;
-      this.#ready.delete(line);
-      this.#begin(line);
-    }
-    this.#isPumping = false;
-  }
-
-  /** The first record of a line has come to its turn. */
-  #begin(line: RecordLine): void {
-    const heard = this.#live.take(line.subject, first(line).ordinal);
-    if (heard !== undefined) {
-      this.#underWay += 1;
-      this.#settleBy(line, heard, true);
-    } else if (this.#standby.isOn && !line.isDue) {
-      line.dueAt = this.#standby.dueAt();
-      this.#waiting.add(line);
-      this.#standby.watch(line.dueAt);
-    } else {
-      this.#underWay += 1;
-      this.#store(line);
-    }
-  }
-
-  #store(line: RecordLine): void {
+  #takeTurn(line: RecordLine, heard: StoredRecord | undefined): void {
     const { ordinal } = first(line);
     const { before } = line;
-    if (line.top > (before?.seq ?? 0)) void this.#look(line);
+    if (heard !== undefined) this.#settleBy(line, heard, true);
+    else if (line.top > (before?.seq ?? 0)) void this.#look(line);
     else if (ordinal === 1) this.#sender.send(line, 0);
     else if (before?.ordinal === ordinal - 1) this.#sender.send(line, before.seq);
     else void this.#look(line);
@@ -208,44 +168,14 @@ export class VerdictWriter {
     this.stats.lost += 1;
     line.behindSince = 0;
     line.top = Math.max(line.top, last);
-    const heard = this.#live.take(line.subject, first(line).ordinal);
+    const heard = this.#turns.heard(line);
     if (heard === undefined) void this.#look(line);
     else this.#settleBy(line, heard, true);
   }
 
-  /** Another guard stored the record that a line waits for, or one that is still to come. */
-  #hear({ subject, ordinal }: StoredRecord): void {
-    const line = this.#lines.get(subject);
-    if (line === undefined || !this.#waiting.has(line) || first(line).ordinal !== ordinal) return;
-    this.#waiting.delete(line);
-    this.#ready.add(line);
-    this.#pump();
-  }
-
-  /** Waiting lines are in order of `dueAt`: either the first is still in time, or nobody stores them. */
-  #takeOver(): void {
-    if (this.#failure !== undefined) return;
-    const [eldest] = this.#waiting;
-    if (eldest === undefined) return;
-    if (eldest.dueAt > performance.now() + 1) {
-      this.#standby.watch(eldest.dueAt);
-      return;
-    }
-    this.#logger.info({ lane: this.#options.lane }, "no other guard stores this lane's verdicts: taking over");
-    this.#standby.end();
-    for (const line of this.#waiting) {
-      line.isDue = true;
-      this.#ready.add(line);
-    }
-    this.#waiting.clear();
-    this.#pump();
-  }
-
   /** @param isLive it was heard of just now, so whoever stored it is at work */
   #settleBy(line: RecordLine, record: StoredRecord, isLive: boolean): void {
-    this.#live.start();
-    if (isLive) this.#standby.begin();
-    else this.#standby.noteOther();
+    this.#turns.noteOther(isLive);
     if (!equalBytes(record.body, first(line).body)) {
       this.#diverge(line, record);
       return;
@@ -256,9 +186,11 @@ export class VerdictWriter {
 
   #settle(line: RecordLine, seq: number): void {
     const { subject, records } = line;
-    if (this.#live.isListening) this.#live.take(subject, first(line).ordinal);
+    const { onSettled } = first(line);
+    this.#turns.heard(line);
     this.#heads.set(subject, settleFirst(line, seq));
-    if (records.length > 0) this.#ready.add(line);
+    onSettled?.();
+    if (records.length > 0) this.#turns.add(line);
     else this.#lines.delete(subject);
     this.#finish(1);
   }
@@ -270,14 +202,14 @@ export class VerdictWriter {
     this.#diverged.add(subject);
     this.#lines.delete(subject);
     this.#heads.delete(subject);
+    for (const { onSettled } of records) onSettled?.();
     this.#finish(records.length);
     this.#options.onDivergence(divergence(subject, ordinal, seq));
   }
 
   #finish(records: number): void {
     this.#pending -= records;
-    this.#underWay -= 1;
-    this.#pump();
+    this.#turns.release();
     this.#options.onProgress?.();
     if (this.#pending === 0) for (const { resolve } of this.#drainers.splice(0)) resolve();
   }
@@ -321,8 +253,7 @@ export class VerdictWriter {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     this.#sender.close();
-    this.#standby.close();
-    this.#live.stop();
+    this.#turns.close();
     const drainers = this.#drainers.splice(0);
     if (this.#pending === 0) for (const { resolve } of drainers) resolve();
     else for (const { reject } of drainers) reject(error);
