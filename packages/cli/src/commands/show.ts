@@ -1,0 +1,118 @@
+import { hex, runTask, type AdmittedEvent } from "@candor/contract";
+import type { Command } from "commander";
+import { lanesOfStreams } from "../audit/stream-identity.js";
+import { present, type CommonOptions, type Context } from "../context.js";
+import { examples } from "../help.js";
+import { printable } from "../output/printable.js";
+import { listing } from "../output/table.js";
+import { locate, withConnection, withPlaceOptions, type PlaceOptions } from "../place-options.js";
+import { prose } from "../story/prose.js";
+import { readRunLog, type RunLog } from "../story/run-log.js";
+import { taskRows, taskText } from "../story/story-text.js";
+import { tasksOf, tellTask, type TaskStory } from "../story/task-story.js";
+
+type ShowOptions = CommonOptions & PlaceOptions;
+
+async function readLog(
+  context: Context,
+  options: PlaceOptions,
+  at: { readonly run: string; readonly task?: string },
+): Promise<RunLog> {
+  const located = await locate(context, options, ["operator", "auditor"]);
+  const { credentials } = located;
+  return withConnection(
+    located,
+    async (bus) => readRunLog(bus, await lanesOfStreams(bus, credentials.trust.operator), at),
+    { provisioned: credentials.role !== "operator" },
+  );
+}
+
+/** What there is to say of a run itself. */
+interface RunStory {
+  readonly run: string;
+  readonly lane: number;
+  readonly fleet: string | undefined;
+  readonly title: string | undefined;
+  readonly openedMs: number | undefined;
+  readonly closed: string | undefined;
+  readonly isolation: string | undefined;
+  readonly policy: string | undefined;
+  readonly probers: readonly string[];
+  readonly prose: TaskStory["prose"];
+  readonly tasks: readonly TaskStory[];
+}
+
+function tellRun(log: RunLog): RunStory {
+  const events = log.entries.filter(
+    (entry): entry is AdmittedEvent => entry.type === "event" && entry.event.task === runTask,
+  );
+  const opening = events.find((entry) => entry.kind === "run-open");
+  const closing = events.find((entry) => entry.kind === "run-close");
+  return {
+    run: log.run,
+    lane: log.lane,
+    fleet: opening?.event.actor,
+    title: prose(opening?.payload.title, log.key),
+    openedMs: opening?.timeMs,
+    closed: closing?.payload.state,
+    isolation: opening?.payload.isolation,
+    policy: opening === undefined ? undefined : hex(opening.payload.policyHash),
+    probers: opening?.payload.probers.map(({ name }) => name) ?? [],
+    prose: log.key.state,
+    tasks: tasksOf(log).map((task) => tellTask(log, task)),
+  };
+}
+
+function runText(context: Context, story: RunStory): string {
+  const {
+    run,
+    lane,
+    fleet = "unknown",
+    title,
+    openedMs,
+    closed,
+    isolation = "unknown",
+    policy = "unknown",
+    probers,
+    tasks,
+  } = story;
+  const entries: [string, string][] = [
+    ["run", `${run}, lane ${lane}`],
+    ["fleet", fleet],
+    ...(title === undefined ? [] : ([["title", printable(title)]] satisfies [string, string][])),
+    ["opened", openedMs === undefined ? "not in the log" : new Date(openedMs).toISOString()],
+    ["state", closed === undefined ? "open" : `closed: ${closed}`],
+    ["isolation", isolation],
+    ["policy", policy],
+    ["probers", probers.length === 0 ? "none" : probers.join(", ")],
+  ];
+  const next = tasks[0] === undefined ? "" : `\n\ncandor task show ${run} ${tasks[0].task}   shows one task`;
+  return `${listing(context.terminal, entries)}\n\n${tasks.length === 0 ? "No task was delegated." : taskRows(context, tasks)}${next}`;
+}
+
+export function addTask(program: Command, context: Context): void {
+  const group = program.command("task").description("look at one task");
+  withPlaceOptions(group.command("show"))
+    .description("show what the log and the verdict stream hold of a task: epochs, events, effects, verdicts, findings")
+    .argument("<run>", "id of the run")
+    .argument("<task>", "id of the task")
+    .option("--json", "print JSON")
+    .addHelpText("after", examples("candor task show demo-1 pay-invoices", "candor task show r1 t1 --json"))
+    .action(async (run: string, task: string, options: ShowOptions) => {
+      const log = await readLog(context, options, { run, task });
+      present(context, options, tellTask(log, task), (story) => taskText(context, story));
+    });
+}
+
+export function addRun(program: Command, context: Context): void {
+  const group = program.command("run").description("look at one run");
+  withPlaceOptions(group.command("show"))
+    .description("show a run and its tasks, with the verdict and the action of each")
+    .argument("<run>", "id of the run")
+    .option("--json", "print JSON")
+    .addHelpText("after", examples("candor run show demo-1", "candor run show demo-1 --json"))
+    .action(async (run: string, options: ShowOptions) => {
+      const log = await readLog(context, options, { run });
+      present(context, options, tellRun(log), (story) => runText(context, story));
+    });
+}

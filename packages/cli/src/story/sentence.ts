@@ -1,0 +1,96 @@
+import type { AdmittedEvent, EventKind, Payload } from "@candor/contract";
+import { formatDuration } from "../duration.js";
+import { prose, type ProseKey } from "./prose.js";
+
+type Describe<K extends EventKind> = (payload: Payload<K>, key: ProseKey) => string;
+type Table = { readonly [K in EventKind]: Describe<K> };
+
+/** Parts that are there, with commas between. */
+function list(...parts: readonly (string | undefined | false)[]): string {
+  return parts.filter((part) => part !== undefined && part !== false && part !== "").join(", ");
+}
+
+function quoted(sealed: Uint8Array | undefined, key: ProseKey): string | undefined {
+  const text = prose(sealed, key);
+  return text === undefined ? undefined : text.startsWith("(") ? text : `“${text}”`;
+}
+
+const shortKey = (key: string): string => `${key.slice(0, 8)}…`;
+
+/** What an event says, in one line for people. Total: a kind without words does not compile. */
+const sentences: Table = {
+  "run-open": ({ fleet, probers, isolation, title }, key) =>
+    list(
+      `fleet ${fleet.name}`,
+      probers.length > 0 && `probers ${probers.map(({ name }) => name).join(" ")}`,
+      isolation,
+      quoted(title, key),
+    ),
+  "run-close": ({ state }) => state,
+  "key-added": ({ certificate }) => `${certificate.role} ${certificate.name}, ${shortKey(certificate.key)}`,
+  "key-revoked": ({ key, reason }) => list(shortKey(key), reason),
+  delegate: ({ agent, brief, intents, predecessor }, key) =>
+    list(
+      `to ${agent.actor}`,
+      quoted(brief.title, key),
+      brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join(" ")}`,
+      brief.critical && "critical",
+      intents.length > 0 && `may ${intents.map(({ intent }) => intent).join(" ")}`,
+      predecessor !== undefined && `after ${predecessor.actor} in epoch ${predecessor.epoch}`,
+    ),
+  recall: ({ graceMs, reason }) => list(`within ${formatDuration(graceMs)}`, reason),
+  terminate: ({ reason, force }) => list(reason, force && "by force"),
+  close: ({ state }) => state,
+  accept: ({ mode, scope }) => list(mode, scope.adapter, scope.framework),
+  error: ({ type, finality, recovered, operation, upstream, attempt, description, unverifiedHint }, key) =>
+    list(
+      `${type}, ${finality}`,
+      recovered && "recovered",
+      `in ${operation}${upstream === undefined ? "" : ` at ${upstream}`}`,
+      attempt > 1 && `attempt ${attempt}`,
+      quoted(description, key),
+      unverifiedHint !== undefined && `unverified hint ${quoted(unverifiedHint, key) ?? ""}`,
+    ),
+  retry: ({ operation, upstream, attempt, reason, delayMs, outcome }) =>
+    list(
+      `${operation}${upstream === undefined ? "" : ` at ${upstream}`}`,
+      `attempt ${attempt} for event ${reason}`,
+      `after ${formatDuration(delayMs)}`,
+      outcome,
+    ),
+  effect: ({ phase, intent, key, target, identifiers = {}, dispatch }) =>
+    list(
+      `${phase} ${intent} at ${target}`,
+      dispatch !== undefined && `of event ${dispatch}`,
+      `key ${key}`,
+      ...Object.entries(identifiers).map(([name, value]) => `${name} ${value}`),
+    ),
+  acknowledge: ({ control, manifest, takenAt }) =>
+    list(
+      `control ${control}`,
+      manifest === undefined
+        ? "no manifest"
+        : `in flight ${manifest.length === 0 ? "nothing" : manifest.map(({ intent }) => intent).join(" ")}`,
+      `taken at event ${takenAt}`,
+    ),
+  "no-side-effects": ({ control, takenAt }) => list(`control ${control}`, `taken at event ${takenAt}`),
+  receipt: ({ part, parts, content }) => `part ${part} of ${parts}, ${content.length} bytes`,
+  report: ({ claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats }, key) =>
+    list(
+      `claims ${claim}`,
+      finishReason,
+      coverage.length > 0 && coverage.map(({ task, state }) => `${task} ${state}`).join(" "),
+      `confidence ${confidence.score}`,
+      selfReportedConfidence !== undefined && `the model's own number ${selfReportedConfidence}`,
+      quoted(summary, key),
+      ...caveats.map((caveat) => `caveat ${quoted(caveat, key) ?? ""}`),
+    ),
+  probe: ({ method, outcome }) => list(outcome, `by ${method}`),
+  timer: ({ timer, deadlineMs }) => list(timer, `due ${new Date(deadlineMs).toISOString()}`),
+};
+
+/** What an event says, in one line for people. */
+export function sentenceOf(entry: AdmittedEvent, key: ProseKey): string {
+  const describe = sentences[entry.kind] as Describe<EventKind>;
+  return describe(entry.payload, key);
+}
