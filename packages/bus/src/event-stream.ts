@@ -295,9 +295,8 @@ export class EventStream {
 }
 
 function troubleOf(answer: Doubt, pending: number): CandorError {
-  const [code, what] =
-    answer.type === "later"
-      ? [answer.code, "can't store events now"]
-      : (["publish-unconfirmed", "does not answer"] as const);
-  return new CandorError(code, `The server ${what} (${answer.reason}): ${pending} wait and go on being sent.`);
+  const isLater = answer.type === "later";
+  const what = isLater ? "can't store events now" : "does not answer";
+  const message = `The server ${what} (${answer.reason}): ${pending} wait and go on being sent.`;
+  return new CandorError(isLater ? answer.code : "publish-unconfirmed", message);
 }

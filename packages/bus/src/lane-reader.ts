@@ -51,6 +51,8 @@ export class LaneReader {
   #generation = 0;
   #position: number;
   #batch: StoredMessage[] = [];
+  /** Messages that were stored when reading began and are not handled yet. */
+  #backlog = 0;
   #isScheduled = false;
   #handling: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
@@ -98,7 +100,7 @@ export class LaneReader {
   }
 
   /**
-   * Resolves once everything is handed over that was stored when it was last heard of.
+   * Resolves once everything is handled that was stored when reading began, or last began anew.
    * @throws CandorError why the reader halted
    */
   caughtUp(): Promise<void> {
@@ -116,7 +118,7 @@ export class LaneReader {
   }
 
   #isCaughtUp(): boolean {
-    return this.#consumer?.pending === 0 && this.#batch.length === 0 && this.#handling === undefined;
+    return this.#consumer !== undefined && this.#backlog <= 0;
   }
 
   async #open(): Promise<void> {
@@ -166,6 +168,7 @@ export class LaneReader {
       return;
     }
     this.#consumer = consumer;
+    this.#backlog = consumer.pending;
     this.#refill();
     this.#wake();
   }
@@ -206,42 +209,39 @@ export class LaneReader {
     this.#position = (batch.at(-1) as StoredMessage).seq;
     try {
       const handling = this.#options.onMessages(batch);
-      if (handling !== undefined) {
-        this.#await(handling);
-        return;
-      }
+      if (handling === undefined) this.#handled(batch.length);
+      else this.#handling = this.#await(handling, batch.length);
     } catch (error) {
       this.#halt(asCandorError(error));
-      return;
     }
-    this.#refill();
-    this.#wake();
   }
 
-  #await(handling: Promise<void>): void {
-    this.#handling = handling.then(
-      () => {
-        this.#handling = undefined;
-        this.#handOver();
-        this.#refill();
-        this.#wake();
-      },
-      (error: unknown) => {
-        this.#handling = undefined;
-        this.#halt(asCandorError(error));
-      },
-    );
+  async #await(handling: Promise<void>, count: number): Promise<void> {
+    try {
+      await handling;
+    } catch (error) {
+      this.#halt(asCandorError(error));
+    }
+    this.#handling = undefined;
+    this.#handled(count);
+    this.#handOver();
+  }
+
+  #handled(count: number): void {
+    this.#backlog -= count;
+    this.#refill();
+    if (this.#waiters.length > 0) this.#wake();
   }
 
   #refill(): void {
-    if (this.#consumer === undefined || this.#handling !== undefined) return;
+    if (this.#consumer === undefined || this.#handling !== undefined || this.#over) return;
     const { outstanding } = this.#consumer;
     const room = this.#maxOutstanding - outstanding - this.#batch.length;
     if (outstanding <= this.#maxOutstanding / 2) this.#consumer.pull(room);
   }
 
   #wake(): void {
-    if (this.#waiters.length === 0 || !this.#isCaughtUp()) return;
+    if (!this.#isCaughtUp()) return;
     for (const { resolve } of this.#waiters.splice(0)) resolve();
   }
 

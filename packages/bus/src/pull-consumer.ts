@@ -29,7 +29,7 @@ const requestExpiresMs = 30_000;
 /** After this long without a request the server forgets the consumer. */
 const inactiveMs = 60_000;
 /** Bounds what one request can bring, however large the messages. */
-const requestBytes = 8 * 1024 * 1024;
+const requestBytes = 4 * 1024 * 1024;
 const nanosPerMs = 1e6;
 const checksPerHeartbeat = 2;
 
