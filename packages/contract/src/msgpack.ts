@@ -1,5 +1,6 @@
 import { decode, Encoder } from "@msgpack/msgpack";
 import { CandorError } from "./errors.js";
+import { decodeQuickly, notQuick } from "./quick-decoder.js";
 
 // One encoder for all: it resets itself at every call, and making one costs more than most encodings.
 const encoder = new Encoder({ sortKeys: true, ignoreUndefined: true });
@@ -14,6 +15,8 @@ export function encodeCanonical(value: unknown): Uint8Array {
  * @throws CandorError `malformed` if the bytes are no single msgpack value.
  */
 export function decodeValue(bytes: Uint8Array): unknown {
+  const quick = decodeQuickly(bytes);
+  if (quick !== notQuick) return quick;
   try {
     return decode(bytes);
   } catch (cause) {

@@ -29,6 +29,19 @@ const actorToken = 6;
 
 const codes: ReadonlySet<string> = new Set(quarantineCodes);
 
+/** Subjects taken apart before: a task's events come under a few subjects, many times each. */
+const addresses = new Map<string, StoredAddress>();
+const maxAddresses = 8_192;
+
+function addressOf(subject: string): StoredAddress | undefined {
+  const known = addresses.get(subject);
+  if (known !== undefined) return known;
+  const address = parseStoredSubject(subject);
+  if (addresses.size >= maxAddresses) addresses.clear();
+  if (address !== undefined) addresses.set(subject, address);
+  return address;
+}
+
 function isQuarantineCode(code: string): code is QuarantineCode {
   return codes.has(code);
 }
@@ -113,7 +126,7 @@ function refuse(message: StoredMessage, code: QuarantineCode, path: string, sent
  */
 export function admit(message: StoredMessage): LogEntry {
   try {
-    const entry = read(message, parseStoredSubject(message.subject));
+    const entry = read(message, addressOf(message.subject));
     if (entry.signature !== undefined || !kindTable[entry.kind].signed) return entry;
     return refuse(message, "unsigned", "frame", `Every ${entry.kind} must carry a signature of its own.`);
   } catch (error) {

@@ -1,8 +1,9 @@
-import { guardRecordMessage, isCandorError, type Logger } from "@candor/contract";
+import { guardRecordMessage, type Logger } from "@candor/contract";
 import { VerdictWriter, type Link } from "@candor/bus";
 import type { GuardIdentity } from "./guard-identity.js";
 import { recordBody } from "./guard-record.js";
 import type { RecordSink, SinkEvents } from "./lane-ports.js";
+import { Settlement } from "./settlement.js";
 
 /** Records that may wait to be stored before the lane stops folding. */
 const mostUnderWay = 1_024;
@@ -18,13 +19,17 @@ export interface RecordSinkOptions {
 /** Stores what a lane's fold says, through the bus's verdict writer. */
 export function openRecordSink(options: RecordSinkOptions, events: SinkEvents): RecordSink {
   const { link, lane, identity, standbyMs, logger } = options;
+  const settlement = new Settlement();
   let waitsForRoom = false;
   const writer = new VerdictWriter(link, {
     lane,
     certificate: identity.certificate,
     sign: (kind, body) => identity.signer.sign(guardRecordMessage(kind, body)),
     onDivergence: events.onDivergence,
-    onFault: events.onFault,
+    onFault: (error) => {
+      settlement.giveUp();
+      events.onFault(error);
+    },
     onProgress: () => {
       if (!waitsForRoom || writer.pending > mostUnderWay / 2) return;
       waitsForRoom = false;
@@ -37,7 +42,7 @@ export function openRecordSink(options: RecordSinkOptions, events: SinkEvents): 
     put: (output) => {
       const { type: kind, subject } = output;
       const ordinal = output.type === "verdict" ? output.body.ordinal : 1;
-      writer.write({ kind, subject, ordinal, body: recordBody(output) });
+      writer.write({ kind, subject, ordinal, body: recordBody(output), onSettled: settlement.begin() });
     },
     get isFull() {
       waitsForRoom ||= writer.pending >= mostUnderWay;
@@ -52,17 +57,9 @@ export function openRecordSink(options: RecordSinkOptions, events: SinkEvents): 
     get counts() {
       return writer.stats;
     },
-    settled: async () => {
-      try {
-        await writer.drain();
-      } catch (error) {
-        // What stopped the writer was told to `onFault`; an orderly end is no fault.
-        if (!isCandorError(error)) throw error;
-        return false;
-      }
-      return true;
-    },
+    settled: () => settlement.settled(),
     close: () => {
+      settlement.giveUp();
       writer.close();
     },
   };
