@@ -1,4 +1,6 @@
+import { isCandorError } from "@candor/contract";
 import { InvalidArgumentError } from "commander";
+import { parseDuration } from "./duration.js";
 
 function wholeNumber(text: string, least: number, most: number): number {
   const value = Number(text);
@@ -14,4 +16,14 @@ export function port(text: string): number {
 /** Reads a number of things, from 1. */
 export function count(text: string): number {
   return wholeNumber(text, 1, 1_000_000);
+}
+
+/** Reads a length of time as milliseconds. */
+export function duration(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (isCandorError(error)) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
 }
