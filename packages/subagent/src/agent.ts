@@ -11,8 +11,8 @@ import type { SubagentTask } from "./task.js";
 export interface SubagentOptions {
   /** Addresses of the server; those in the credentials by default. */
   readonly servers?: string | readonly string[];
-  /** A credentials folder, as `candor auth add agent` made it, or the name of an environment variable that holds one. */
-  readonly credentials: string | { readonly env: string };
+  /** A credentials folder, as `candor auth add agent` made it, the name of an environment variable that holds one, or what was read. */
+  readonly credentials: string | { readonly env: string } | Credentials;
   /** Where tasks are spooled; `spool` in the credentials folder by default, else a folder of the user's. */
   readonly spoolDir?: string;
   readonly limits?: Partial<TaskLimits>;
@@ -125,8 +125,13 @@ function spoolDirOf({ credentials, spoolDir }: SubagentOptions): string {
   return join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "candor", "spool");
 }
 
+function readAny(source: SubagentOptions["credentials"]): Credentials {
+  if (typeof source === "string") return readCredentials(source);
+  return "env" in source ? parseEnvironment(source.env) : source;
+}
+
 function readAgent(source: SubagentOptions["credentials"]): Credentials {
-  const credentials = typeof source === "string" ? readCredentials(source) : parseEnvironment(source.env);
+  const credentials = readAny(source);
   if (credentials.role === "agent") return credentials;
   throw new CandorError(
     "untrusted-key",

@@ -212,8 +212,11 @@ class TryLimit {
   }
 }
 
-function checkOptions(operation: string, { maxAttempts = 1, timeoutMs = 1 }: AttemptOptions): void {
+function checkOptions(operation: string, options: AttemptOptions): void {
+  const { covers, upstream, maxAttempts = 1, timeoutMs = 1 } = options;
   requireLabel(operation, "operation");
+  if (covers !== undefined) requireLabel(covers, "covers");
+  if (upstream !== undefined) requireLabel(upstream, "upstream");
   if (!Number.isInteger(maxAttempts) || maxAttempts < 1) {
     throw new CandorError("bad-argument", `maxAttempts of ${operation} must be a whole number from 1.`, {
       path: "maxAttempts",

@@ -1,7 +1,8 @@
 import { CandorError, type CoverageState, type ErrorType, type Payload } from "@candor/contract";
 import { attempt, type AttemptOptions, type Try } from "./attempt.js";
 import { givenUp } from "./attempt-scope.js";
-import type { EffectCall, EffectOptions, Effects } from "./effect.js";
+import type { EffectCall, Effects } from "./effect.js";
+import type { EffectOptions } from "./effect-plan.js";
 import { toFailure } from "./failure.js";
 import { requireLabel } from "./label.js";
 import type { TaskDesk } from "./task-desk.js";

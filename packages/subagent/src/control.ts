@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { CandorError, hex, intentSubject, verdictSubject, type Logger } from "@candor/contract";
 import { openVerdict } from "./guard-record.js";
 import { isTaskIntent, openIntent, stopError, stopOf, stopStates, type Stop } from "./intent-view.js";
@@ -38,8 +39,8 @@ export class Control {
   readonly #ends: (() => void)[] = [];
   #latest: Latest;
   #stop: Stop | undefined;
-  #stopping = new AbortController();
-  #cutting = new AbortController();
+  #stopping = newController();
+  #cutting = newController();
   #begun = false;
   #failure: CandorError | undefined;
 
@@ -164,8 +165,8 @@ export class Control {
   forgive(stop: Stop): boolean {
     if (this.#begun || this.#stop !== stop) return false;
     this.#stop = undefined;
-    this.#stopping = new AbortController();
-    this.#cutting = new AbortController();
+    this.#stopping = newController();
+    this.#cutting = newController();
     return true;
   }
 
@@ -212,11 +213,13 @@ export class Control {
   #hear(data: Uint8Array): void {
     const { operator, place, logger } = this.#options;
     try {
-      const { run, task, judge, intent, verdict } = openVerdict(data, operator);
+      const { run, task, judge, intent, verdict, findings } = openVerdict(data, operator);
       if (intent === undefined || judge !== "intent" || run !== place.run || task !== place.task) return;
       const key = hex(intent.hash);
       // That a repeat was rejected does not undo the intent that it repeats.
-      if (this.#judged.get(key) !== true) this.#judged.set(key, verdict === "INTENT_ACCEPTED");
+      if (this.#judged.get(key) === true || findings.some(({ code }) => code === "intent-repeated")) return;
+      this.#judged.set(key, verdict === "INTENT_ACCEPTED");
+      if (verdict === "INTENT_REJECTED" && key === hex(this.#options.delegation.hash)) this.fail(rejected(task));
     } catch (error) {
       logger.warn({ error }, "a verdict on this task's intents can't be trusted");
     }
@@ -248,4 +251,19 @@ export class Control {
       this.#changed.delete(wake);
     }
   }
+}
+
+/** What comes of work under a delegation that does not hold: nothing that counts. */
+export function rejected(task: string): CandorError {
+  return new CandorError(
+    "intent-rejected",
+    `The guard rejected the delegation of task ${task}: nothing done under it counts. Have it delegated again.`,
+  );
+}
+
+/** Every call of a task listens to its signals, so their number says nothing about a leak. */
+function newController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

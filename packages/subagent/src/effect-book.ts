@@ -1,4 +1,4 @@
-import { equalBytes, type EffectPhase, type Payload, type Report } from "@candor/contract";
+import { encodeCanonical, equalBytes, type EffectPhase, type Payload, type Report } from "@candor/contract";
 
 export interface BookedEffect {
   readonly dispatch: number;
@@ -14,6 +14,10 @@ type Effect = Payload<"effect">;
 
 /** May still have happened, or may yet. */
 const openPhases: ReadonlySet<EffectPhase> = new Set(["dispatched", "in-doubt"]);
+
+/** Committed effects that an error event lists, in number and in bytes. */
+const mostListed = 1_000;
+const listingBytes = 64 * 1024;
 
 /** The effects of this epoch as its own chain tells them: what a report declares and an in-flight manifest lists. */
 export class EffectBook {
@@ -55,6 +59,17 @@ export class EffectBook {
 
   get declared(): Report["effects"] {
     return [...this.#byDispatch.values()].map(({ dispatch, key, phase }) => ({ dispatch, key, phase }));
+  }
+
+  /** The committed effects, the last ones if they are too many for one event. */
+  get listing(): Payload<"error">["effects"] {
+    const { committed } = this;
+    let from = committed.length;
+    for (let bytes = 0; from > 0 && committed.length - from < mostListed; from -= 1) {
+      bytes += encodeCanonical(committed[from - 1]).length;
+      if (bytes > listingBytes) break;
+    }
+    return committed.slice(from);
   }
 
   get committed(): Payload<"error">["effects"] {

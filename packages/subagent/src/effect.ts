@@ -1,41 +1,25 @@
-import { randomUUID } from "node:crypto";
-import {
-  CandorError,
-  concatBytes,
-  domainPrefix,
-  encodeCanonical,
-  isCandorError,
-  sha256,
-  type Logger,
-  type Mode,
-  type Payload,
-} from "@candor/contract";
-import { currentAttempt, givenUp, inAttempt, type AttemptScope } from "./attempt-scope.js";
+import { CandorError, isCandorError, type Logger, type Mode, type Payload } from "@candor/contract";
 import type { Control } from "./control.js";
-import { differs, type EffectBook } from "./effect-book.js";
-import { decryptJson, encryptJson } from "./encrypted-json.js";
-import { toFailure, type Classify } from "./failure.js";
+import type { EffectBook } from "./effect-book.js";
+import {
+  firstResult,
+  inDoubt,
+  planEffect,
+  requireSameArguments,
+  type EffectOptions,
+  type Planned,
+} from "./effect-plan.js";
+import { inRow } from "./effect-row.js";
+import { encryptJson } from "./encrypted-json.js";
+import { toFailure } from "./failure.js";
+import { fittingIdentifiers } from "./identifiers.js";
 import type { Inherited } from "./inheritance.js";
 import type { Claim, IntentKeys } from "./intent-keys.js";
-import { requireLabel } from "./label.js";
 import { within } from "./pause.js";
 import type { Recorder } from "./recorder.js";
 import type { SpoolContent } from "./spool/spool-content.js";
 import type { SpoolRecord } from "./spool/spool-record.js";
 import type { TaskDesk } from "./task-desk.js";
-
-export interface EffectOptions {
-  /** Name under which the delegation minted a key. */
-  readonly intent: string;
-  /** Where the effect goes; may be left out where the delegation says it. */
-  readonly target?: string;
-  /** Key task of the brief that this effect does. */
-  readonly covers?: string;
-  /** What the effect is called with; only a digest of it is recorded. */
-  readonly arguments?: unknown;
-  /** The agent's own types for its errors. A type that turns the call away says that nothing happened. */
-  readonly classify?: Classify;
-}
 
 /** One effect under way. */
 export interface EffectCall {
@@ -46,7 +30,10 @@ export interface EffectCall {
    * run on, since an effect that is cut off is in doubt.
    */
   readonly signal: AbortSignal;
-  /** Identifiers that both sides share: record key, message id, what the downstream returned (F6). */
+  /**
+   * Identifiers that both sides share: record key, message id, what the downstream returned (F6). At most 16, of up to 256
+   * characters; what does not fit is cut or left out, since a report of an effect must not fail over it.
+   */
   identify(identifiers: Readonly<Record<string, string>>): void;
 }
 
@@ -65,16 +52,6 @@ export interface EffectsOptions {
   /** How long a dispatch may take to be stored before the effect is given up, in ms. */
   readonly dispatchMs: number;
   readonly logger: Logger;
-}
-
-/** What is about to be dispatched. */
-interface Planned {
-  readonly intent: string;
-  readonly key: string;
-  readonly target: string;
-  readonly covers: string | undefined;
-  readonly arguments: Uint8Array | undefined;
-  readonly minted: boolean;
 }
 
 interface Running {
@@ -111,7 +88,7 @@ export class Effects {
     desk.requireRunning();
     desk.work.calls += 1;
     try {
-      const result = await continuing(desk, options, () => this.#once(options, call));
+      const result = await inRow(desk, options, () => this.#once(options, call));
       desk.work.succeeded += 1;
       desk.coverage.observe(options.covers, "done");
       return result;
@@ -128,55 +105,25 @@ export class Effects {
 
   /** Looks and begins in one go, so that of two calls at once one begins. */
   #begin<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
-    const plan = this.#plan(options);
+    const { minted, mode, book, spool, inherited, dataKey } = this.#options;
+    const plan = planEffect(options, minted, mode);
     const running = this.#running.get(plan.key);
     if (running !== undefined) {
       requireSameArguments(plan, running.arguments);
       return running.result as Promise<T>;
     }
-    const first = this.#firstResult(plan);
+    const first = firstResult(plan, {
+      last: book.lastOf(plan.key),
+      result: spool.content.results.get(plan.key)?.result,
+      inherited: inherited.get(plan.key),
+      dataKey,
+    });
     if (first !== undefined) return Promise.resolve(first.value as T);
     const result = this.#perform(plan, options, call).finally(() => {
       this.#running.delete(plan.key);
     });
     this.#running.set(plan.key, { arguments: plan.arguments, result });
     return result;
-  }
-
-  #plan({ intent, target, covers, arguments: given }: EffectOptions): Planned {
-    requireLabel(intent, "intent");
-    const { minted, mode } = this.#options;
-    const found = minted.find((candidate) => candidate.intent === intent);
-    const digest = given === undefined ? undefined : argumentsDigest(given);
-    const goesTo = target ?? found?.target;
-    if (goesTo === undefined)
-      throw new CandorError("bad-argument", `The effect ${intent} needs a target.`, { path: "target" });
-    requireLabel(goesTo, "target");
-    if (found === undefined) {
-      if (mode === "enforce") throw unknownKey(intent, "the delegation minted no key for it");
-      // Told apart from every other one, since in observe mode nothing that the agent does may change.
-      return { intent, key: `unminted-${randomUUID()}`, target: goesTo, covers, arguments: digest, minted: false };
-    }
-    if (found.target !== undefined && found.target !== goesTo) {
-      throw unknownKey(intent, `its key was minted for the target ${found.target}, not for ${goesTo}`);
-    }
-    return { intent, key: found.key, target: goesTo, covers, arguments: digest, minted: true };
-  }
-
-  /** What the key came to before; undefined if the effect may run. */
-  #firstResult(plan: Planned): { readonly value: unknown } | undefined {
-    const { book, inherited, spool, dataKey } = this.#options;
-    const last = book.lastOf(plan.key);
-    if (last?.phase === "dispatched" || last?.phase === "in-doubt") throw inDoubt(plan, "this epoch");
-    if (last?.phase === "committed") {
-      requireSameArguments(plan, last.arguments);
-      return { value: openResult(plan, spool.content.results.get(plan.key)?.result, last.identifiers, dataKey) };
-    }
-    const earlier = inherited.get(plan.key);
-    if (earlier?.state === "in-doubt") throw inDoubt(plan, "an earlier epoch");
-    if (earlier === undefined) return undefined;
-    requireSameArguments(plan, earlier.done.arguments);
-    return { value: openResult(plan, earlier.done.result, earlier.done.identifiers, dataKey) };
   }
 
   async #perform<T>(plan: Planned, options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
@@ -187,7 +134,7 @@ export class Effects {
       value = await call({
         key: plan.key,
         signal: this.#options.control.cutSignal,
-        identify: (more) => Object.assign(identifiers, more),
+        identify: (more) => Object.assign(identifiers, fittingIdentifiers(more)),
       });
     } catch (error) {
       const failure = toFailure(error, options.classify);
@@ -324,84 +271,10 @@ export class Effects {
   }
 }
 
-/** An effect that failed in a process before goes on with its row of tries: this one is a retry of it. */
-async function continuing<T>(desk: TaskDesk, { intent, target }: EffectOptions, run: () => Promise<T>): Promise<T> {
-  const left = desk.unrecovered.take(intent);
-  if (left === undefined) return await run();
-  const outer = currentAttempt();
-  const attempt = left.attempt + 1;
-  const told = (outcome: "ok" | "failed"): Promise<void> =>
-    desk.faults.retry({ operation: intent, upstream: target, attempt, reason: left.seq, delayMs: 0, outcome });
-  const scope: AttemptScope = {
-    attempt,
-    priors: [...(outer?.priors ?? []), ...left.priors, { attempt: left.attempt, reason: left.seq, delayMs: 0 }],
-    finalityOf: outer?.finalityOf ?? givenUp,
-  };
-  try {
-    const value = await inAttempt(scope, run);
-    await told("ok");
-    return value;
-  } catch (error) {
-    await told("failed");
-    throw error;
-  }
-}
-
 function placeOf({ intent, target, covers }: Planned): {
   operation: string;
   upstream: string;
   covers: string | undefined;
 } {
   return { operation: intent, upstream: target, covers };
-}
-
-/** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
-export function argumentsDigest(value: unknown): Uint8Array {
-  try {
-    return sha256(concatBytes(domainPrefix("candor/v1/arguments"), encodeCanonical(value)));
-  } catch (cause) {
-    throw new CandorError("bad-argument", "The arguments of an effect must be plain data.", {
-      cause,
-      path: "arguments",
-    });
-  }
-}
-
-function requireSameArguments(plan: Planned, first: Uint8Array | undefined): void {
-  if (!differs(plan.arguments, first)) return;
-  throw new CandorError(
-    "intent-key-reuse",
-    `The effect ${plan.intent} is asked for with other arguments than before. One key has one meaning: have a second key minted.`,
-    { details: { intent: plan.intent, key: plan.key } },
-  );
-}
-
-function openResult(
-  plan: Planned,
-  result: Uint8Array | undefined,
-  identifiers: Readonly<Record<string, string>>,
-  dataKey: Uint8Array,
-): unknown {
-  if (result !== undefined) return decryptJson(result, dataKey);
-  throw new CandorError(
-    "not-found",
-    `The effect ${plan.intent} is done already, and what it returned was not kept. Look it up by its identifiers.`,
-    { details: { intent: plan.intent, key: plan.key, identifiers } },
-  );
-}
-
-function inDoubt(plan: Planned, by: string): CandorError {
-  return new CandorError(
-    "intent-key-in-doubt",
-    `The effect ${plan.intent} was started by ${by} and it is not known whether it happened. Have it looked up at ${plan.target} by key ${plan.key} before anything else.`,
-    { details: { intent: plan.intent, key: plan.key, target: plan.target } },
-  );
-}
-
-function unknownKey(intent: string, why: string): CandorError {
-  return new CandorError(
-    "intent-key-unknown",
-    `The effect ${intent} is refused: ${why}. Have the orchestrator name it in the delegation.`,
-    { details: { intent } },
-  );
 }

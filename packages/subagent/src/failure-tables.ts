@@ -111,9 +111,9 @@ export const bySystemCode: Readonly<Record<string, Classified>> = {
 
 /** Codes of our own errors that mean something else to the receiver than their action says. */
 export const byCandorCode: Partial<Readonly<Record<ErrorCode, Classified>>> = {
-  recalled: away("cancelled"),
-  fenced: away("cancelled"),
-  "task-over": away("cancelled"),
+  recalled: open("cancelled"),
+  fenced: open("cancelled"),
+  "task-over": open("cancelled"),
   "intent-key-in-doubt": open("in-doubt"),
   "intent-key-reuse": away("conflict"),
   "intent-key-unknown": away("denied"),

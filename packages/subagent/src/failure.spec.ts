@@ -34,7 +34,12 @@ describe("F1 F10 toFailure", () => {
     ["nothing", undefined, "defect", true],
     ["null", null, "defect", true],
     ["a name from the prototype", { name: "constructor", code: "toString" }, "defect", true],
-    ["a recall", new CandorError("recalled", "m"), "cancelled", false],
+    [
+      "a recall, with whose error a call that heeds its signal is cut off",
+      new CandorError("recalled", "m"),
+      "cancelled",
+      true,
+    ],
     ["a key in doubt", new CandorError("intent-key-in-doubt", "m"), "in-doubt", true],
   ])("%s", (_, error, type, mayHaveHappened) => {
     expect(toFailure(error)).toMatchObject({ type, mayHaveHappened });

@@ -35,7 +35,7 @@ export class FaultLog {
   readonly #known = new WeakMap<object, Promise<number>>();
   #lastPlain: { readonly value: unknown; readonly seq: Promise<number> } | undefined;
 
-  /** @param committed the effects that are committed so far (F6) */
+  /** @param committed the effects that are committed so far, as an event lists them (F6) */
   constructor(recorder: Recorder, prose: Prose, committed: () => Payload<"error">["effects"]) {
     this.#recorder = recorder;
     this.#prose = prose;
@@ -103,7 +103,7 @@ export class FaultLog {
       attempt,
       attempts: priors.slice(-mostListed),
       ...(covers === undefined ? {} : { covers }),
-      effects: this.#committed().slice(-mostListed),
+      effects: this.#committed(),
       description: this.#prose.seal(description),
       ...(unverifiedHint === undefined ? {} : { unverifiedHint: this.#prose.seal(unverifiedHint) }),
     }));

@@ -10,6 +10,7 @@ import {
   silentLogger,
   zeroHash,
   type EventBody,
+  type Payload,
 } from "@candor/contract";
 import { verifySignature } from "@candor/ledger";
 import { Recorder } from "./recorder.js";
@@ -25,16 +26,15 @@ function recorderOver(bus: MemoryBus, spool: MemorySpool = new MemorySpool()): R
   return new Recorder({ place, lane, bus, spool, onEvent: () => undefined, logger: silentLogger });
 }
 
-const note = (operation: string) =>
-  ({
-    type: "transient",
-    finality: "recoverable",
-    recovered: true,
-    operation,
-    attempt: 1,
-    attempts: [],
-    effects: [],
-  }) as const;
+const note = (operation: string): Payload<"error"> => ({
+  type: "transient",
+  finality: "recoverable",
+  recovered: true,
+  operation,
+  attempt: 1,
+  attempts: [],
+  effects: [],
+});
 const dispatch = { phase: "dispatched", intent: "i", key: "k", target: "t" } as const;
 const outcome = (seq: number) => ({ phase: "committed", intent: "i", key: "k", target: "t", dispatch: seq }) as const;
 

@@ -1,26 +1,25 @@
 import {
   CandorError,
-  decodeBody,
-  decodeFrame,
-  decodePayload,
-  encodeBody,
-  encodeFrame,
-  encodePayload,
-  equalBytes,
-  eventHash,
-  kindTable,
   publishedSubject,
-  requireSize,
   storedSubject,
   Tally,
   zeroHash,
   type AgentKind,
   type EventKind,
   type Logger,
-  type Payload,
 } from "@candor/contract";
 import type { Signer } from "@candor/ledger";
 import { BarrierPublisher, type Outgoing } from "./barrier-publisher.js";
+import {
+  draftEvent,
+  redraft,
+  type Build,
+  type Draft,
+  type EventDraft,
+  type Moment,
+  type Recorded,
+  type RecordedAt,
+} from "./event-draft.js";
 import { Outbox } from "./outbox.js";
 import type { EventSink, Expectation, LookUp } from "./ports.js";
 import type { SpoolContent } from "./spool/spool-content.js";
@@ -44,40 +43,6 @@ export interface RecorderOptions {
   readonly onEvent: (seq: number, kind: AgentKind, payload: unknown) => void;
   readonly logger: Logger;
   readonly now?: () => number;
-}
-
-export interface Recorded {
-  readonly seq: number;
-  readonly hash: Uint8Array;
-}
-
-/** An event that the log is known to have. */
-export interface RecordedAt extends Recorded {
-  /** Stream sequence. */
-  readonly sequence: number;
-}
-
-/** An event to record, kind and payload. */
-export type EventDraft = { readonly [K in AgentKind]: { readonly kind: K; readonly payload: Payload<K> } }[AgentKind];
-
-/** The chain as it stands when an event gets its number. */
-export interface Moment {
-  /** Number of the event before. */
-  readonly last: number;
-  /** Hash of the event before. */
-  readonly head: Uint8Array;
-  readonly tally: Tally;
-}
-
-/** A payload, or how to make it at the moment when the event gets its number. */
-export type Build<K extends AgentKind> = Payload<K> | ((moment: Moment) => Payload<K>);
-
-interface Draft {
-  readonly seq: number;
-  readonly kind: AgentKind;
-  readonly payload: unknown;
-  readonly hash: Uint8Array;
-  readonly frame: Uint8Array;
 }
 
 /**
@@ -249,21 +214,9 @@ export class Recorder {
 
   #draft<K extends AgentKind>(kind: K, build: Build<K>): Draft {
     const { place, spool, now = Date.now } = this.#options;
-    const payload = typeof build === "function" ? build(this.#moment()) : build;
-    const seq = this.#seq + 1;
-    const body = encodeBody({
-      ...place,
-      kind,
-      role: "agent",
-      seq,
-      prev: this.#head,
-      at: now(),
-      payload: encodePayload(kind, payload),
-    });
-    const hash = eventHash(body);
-    const frame = encodeFrame(body, kindTable[kind].signed ? spool.signer.sign(hash) : undefined);
-    requireSize(frame.length);
-    return { seq, kind, payload, hash, frame };
+    const moment = this.#moment();
+    const payload = typeof build === "function" ? build(moment) : build;
+    return draftEvent({ ...place, seq: moment.last + 1, prev: moment.head, at: now() }, kind, payload, spool.signer);
   }
 
   #commit({ seq, kind, payload, hash }: Draft): void {
@@ -291,7 +244,9 @@ export class Recorder {
     };
     const answer = await this.#barriers.publish(outgoing);
     if (answer.outcome === "stored") {
-      this.#markStored(draft.seq, answer.sequence);
+      this.#orFail(() => {
+        spool.write({ type: "stored", seq: draft.seq, sequence: answer.sequence });
+      });
       await spool.sync();
       this.#commit(draft);
       return { seq: draft.seq, hash: draft.hash, sequence: answer.sequence };
@@ -334,7 +289,9 @@ export class Recorder {
     await this.#spoolBehind(draft, expect);
     const sequence = await this.#barriers.prove({ published: this.#published(draft.kind), frame: draft.frame });
     if (sequence === undefined) throw this.#forked();
-    this.#markStored(draft.seq, sequence);
+    this.#orFail(() => {
+      this.#options.spool.write({ type: "stored", seq: draft.seq, sequence });
+    });
     this.#commit(draft);
     return { seq: draft.seq, hash: draft.hash };
   }
@@ -369,25 +326,15 @@ export class Recorder {
   }
 
   #replay(content: SpoolContent): void {
-    for (const { seq, kind, frame, expect, sequence } of content.events) {
-      const { body } = decodeFrame(frame);
-      const event = decodeBody(body);
-      if (event.seq !== seq || !equalBytes(event.prev, this.#head)) {
-        throw new CandorError("spool-lost", `Event ${seq} of the spool does not follow the one before it.`);
-      }
-      const draft = {
-        seq,
-        kind: kind as AgentKind,
-        payload: decodePayload(kind, event.payload),
-        hash: eventHash(body),
-        frame,
-      };
+    for (const event of content.events) {
+      const draft = redraft(event, this.#head);
+      const { expect, sequence } = event;
       if (expect !== undefined && sequence === undefined) {
         this.#unresolved = { ...draft, expect };
         return;
       }
       this.#commit(draft);
-      if (kind === "effect" && sequence !== undefined) this.#barriers.noteEffect(sequence);
+      if (draft.kind === "effect" && sequence !== undefined) this.#barriers.noteEffect(sequence);
       if (sequence === undefined) this.#send(draft);
     }
   }

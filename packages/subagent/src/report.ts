@@ -16,7 +16,7 @@ import {
   type Scope,
 } from "@candor/contract";
 import type { Prose } from "./prose.js";
-import type { Moment } from "./recorder.js";
+import type { Moment } from "./event-draft.js";
 
 /** What the callback says of its work. Everything else in a report is made by code. */
 export interface TaskOutcome {

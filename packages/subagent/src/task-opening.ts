@@ -1,5 +1,4 @@
 import {
-  CandorError,
   equalBytes,
   intentSubject,
   verdictSubject,
@@ -9,8 +8,8 @@ import {
   type Scope,
 } from "@candor/contract";
 import type { Signer } from "@candor/ledger";
-import { acceptSubject, alreadyAccepted, compareWithLog, rolledBack, storeAccept } from "./acceptance.js";
-import { Control } from "./control.js";
+import { acceptSubject, rolledBack, storeAccept } from "./acceptance.js";
+import { Control, rejected } from "./control.js";
 import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
 import { Effects } from "./effect.js";
 import { FaultLog } from "./fault-log.js";
@@ -20,11 +19,13 @@ import { IntentKeys } from "./intent-keys.js";
 import type { TaskBus } from "./ports.js";
 import { Prose } from "./prose.js";
 import { Recorder } from "./recorder.js";
+import { resume } from "./resumption.js";
 import { defaultScope } from "./scope.js";
 import { Spool } from "./spool/spool.js";
 import { Stopping } from "./stopping.js";
 import { Desk, TaskState } from "./task-state.js";
-import { SubagentTask, type TaskBrief } from "./task.js";
+import type { TaskBrief } from "./task-result.js";
+import { SubagentTask } from "./task.js";
 
 /** Who accepts tasks. */
 export interface AgentIdentity {
@@ -87,13 +88,9 @@ async function requireUnrejected(delegation: Delegation, operator: string, bus: 
   requireStored(delegation, await bus.last("log", intentSubject(delegation)));
   const stored = await bus.last("verdicts", verdictSubject({ ...delegation, judge: "intent" }));
   if (stored === undefined) return;
-  const { intent, verdict, findings } = openVerdict(stored.data, operator);
+  const { intent, verdict } = openVerdict(stored.data, operator);
   if (verdict !== "INTENT_REJECTED" || intent === undefined || !equalBytes(intent.hash, delegation.hash)) return;
-  throw new CandorError(
-    "intent-rejected",
-    `The guard rejected this delegation of task ${delegation.task} (${findings[0]?.code ?? "no reason given"}): nothing done under it counts. Have it delegated again.`,
-    { details: { finding: findings[0]?.code } },
-  );
+  throw rejected(delegation.task);
 }
 
 class Opening {
@@ -199,58 +196,18 @@ class Opening {
     this.#accepted = await storeAccept(this.#recorder, bus, facts, limits.dispatchMs);
   }
 
-  /** Takes an epoch up again (R11): what is unconfirmed is on its way already, unchanged; here its gaps are closed. */
   async #resume(): Promise<void> {
-    const { identity, bus, limits, logger } = this.#context;
-    const { events } = this.#spool.content;
-    const isAccepted = events[0]?.sequence !== undefined;
-    if (isAccepted) await compareWithLog(bus, this.#delegation, identity.name, events);
-    this.#accepted = events[0]?.sequence ?? 0;
-    const leftover = await this.#recorder.resolveLeftover();
-    if (leftover?.kind === "accept") {
-      if (leftover.stored === undefined) throw alreadyAccepted(this.#delegation);
-      this.#accepted = leftover.stored.sequence;
-    }
-    if (leftover?.kind === "effect" && leftover.stored !== undefined) {
-      // Effects run only once their dispatch is marked as stored, and this one was not.
-      await this.#outcome(leftover.stored.seq, leftover.payload as Payload<"effect">, "not-run");
-    }
-    for (const { dispatch, ...effect } of this.#state.book.unanswered)
-      await this.#outcome(dispatch, effect, "in-doubt");
-    this.#settleKeys();
-    if (this.#state.reported === undefined) return;
-    await this.#recorder.flush(limits.flushMs);
-    logger.info({ task: this.#delegation.task }, "the task was reported on before this process started");
-    throw new CandorError(
-      "task-over",
-      `Task ${this.#delegation.task} was done and reported on by an earlier process; its report is stored. There is nothing left to do.`,
-      { details: { claim: this.#state.reported.claim } },
-    );
-  }
-
-  async #outcome(
-    dispatch: number,
-    effect: Pick<Payload<"effect">, "intent" | "key" | "target">,
-    phase: "not-run" | "in-doubt",
-  ): Promise<void> {
-    const { intent, key, target } = effect;
-    await this.#recorder.record("effect", { phase, intent, key, target, dispatch });
-  }
-
-  /** Writes down what came of the keys that an earlier process left unwritten. */
-  #settleKeys(): void {
-    const { content } = this.#spool;
-    const { epoch, payload } = this.#delegation;
-    const minted = new Set(payload.intents.map(({ key }) => key));
-    for (const { key } of this.#state.book.committed) {
-      const effect = this.#state.book.lastOf(key);
-      if (effect === undefined || !minted.has(key) || content.done.has(key)) continue;
-      const { dispatch, identifiers, arguments: digest } = effect;
-      const done = { epoch, dispatch, identifiers, arguments: digest, result: content.results.get(key)?.result };
-      this.#keys.settle(key, done, () => {
-        this.#spool.write({ type: "done", key });
-      });
-    }
+    const { identity, bus, limits } = this.#context;
+    this.#accepted = await resume({
+      bus,
+      actor: identity.name,
+      delegation: this.#delegation,
+      spool: this.#spool,
+      recorder: this.#recorder,
+      state: this.#state,
+      keys: this.#keys,
+      flushMs: limits.flushMs,
+    });
   }
 
   /** After each interruption: the log must still have the acceptance (B9). */
@@ -279,7 +236,7 @@ class Opening {
     const recorder = this.#recorder;
     const control = this.#control;
     const state = this.#state;
-    const faults = new FaultLog(recorder, this.#prose, () => state.book.committed);
+    const faults = new FaultLog(recorder, this.#prose, () => state.book.listing);
     const desk = new Desk({
       control,
       faults,

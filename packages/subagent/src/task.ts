@@ -1,12 +1,4 @@
-import {
-  CandorError,
-  type Claim,
-  type FinishReason,
-  type Logger,
-  type Payload,
-  type Report,
-  type Scope,
-} from "@candor/contract";
+import { CandorError, type Claim, type FinishReason, type Logger, type Report, type Scope } from "@candor/contract";
 import { createContext, type TaskContext } from "./context.js";
 import type { Control } from "./control.js";
 import type { Effects } from "./effect.js";
@@ -18,33 +10,8 @@ import type { Recorder } from "./recorder.js";
 import { makeReport, readOutcome, type TaskOutcome } from "./report.js";
 import { isStopError, type Stopping } from "./stopping.js";
 import type { TaskDesk } from "./task-desk.js";
+import type { TaskBrief, TaskId, TaskResult } from "./task-result.js";
 import type { TaskState } from "./task-state.js";
-
-/** The brief, its prose opened. */
-export interface TaskBrief extends Omit<Payload<"delegate">["brief"], "title" | "instructions"> {
-  readonly title?: string;
-  readonly instructions?: string;
-}
-
-export interface TaskId {
-  readonly run: string;
-  readonly task: string;
-  readonly epoch: number;
-}
-
-export interface TaskResult {
-  readonly claim: Claim;
-  readonly finishReason: FinishReason;
-  readonly report: Report;
-  /** Number and hash of the report in the task's chain. */
-  readonly seq: number;
-  readonly hash: Uint8Array;
-  /** False if the log has not confirmed it yet: it lies in the spool, and accepting the task again sends it. */
-  readonly stored: boolean;
-  /** What the callback threw, and its type. */
-  readonly error?: unknown;
-  readonly failure?: Failure;
-}
 
 export interface TaskParts {
   readonly id: TaskId;

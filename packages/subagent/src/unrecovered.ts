@@ -13,7 +13,7 @@ interface Row extends OpenRow {
 }
 
 /**
- * Rows of failed tries that an earlier process left behind, by operation. The callback runs again from its beginning,
+ * Rows of failed tries that nothing has answered, by operation: those that an earlier process left behind. The callback runs again from its beginning,
  * so the first call of the operation goes on with the row: it is a retry, and its success recovers the row.
  */
 export class UnrecoveredRows {
@@ -30,6 +30,11 @@ export class UnrecoveredRows {
       const { reason, outcome } = payload as Payload<"retry">;
       if (outcome === "ok") this.#rows.delete(reason);
     }
+  }
+
+  /** Leaves a row for the next call of the operation. */
+  leave(operation: string, row: OpenRow): void {
+    this.#rows.set(row.seq, { ...row, operation });
   }
 
   /** Takes the oldest row of an operation out. */

@@ -1,4 +1,5 @@
 import {
+  decodeDelegationToken,
   defaultPolicy,
   encodeBody,
   encodeDelegationToken,
@@ -14,6 +15,7 @@ import {
   runTask,
   verdictSubject,
   zeroHash,
+  type Certificate,
   type IntentKind,
   type Payload,
 } from "@candor/contract";
@@ -29,7 +31,7 @@ interface Issued {
   readonly token: string;
 }
 
-interface DelegateFacts {
+export interface DelegateFacts {
   readonly keyTasks?: readonly string[];
   readonly intents?: Payload<"delegate">["intents"];
   readonly retryBudget?: number;
@@ -58,7 +60,7 @@ export class HandOrchestrator {
   }
 
   openRun(): Promise<Issued> {
-    const fleet = issueCertificate(this.operator, { role: "orch", name: "fleet", key: this.fleet.publicKey });
+    const fleet = this.#certificate();
     return this.#issue("run-open", runTask, 1, {
       policy: defaultPolicy,
       policyHash: policyHash(defaultPolicy),
@@ -67,6 +69,24 @@ export class HandOrchestrator {
       operator: this.operator.publicKey,
       isolation: "separate-process",
     });
+  }
+
+  /** Trusts one more prober. */
+  addKey(): Promise<Issued> {
+    const key = createSigner(createSeed()).publicKey;
+    return this.#issue("key-added", runTask, 1, {
+      certificate: issueCertificate(this.operator, { role: "probe", name: "p", key }),
+    });
+  }
+
+  closeRun(): Promise<Issued> {
+    return this.#issue("run-close", runTask, 1, { state: "completed" });
+  }
+
+  /** The token of a delegation, with the fleet's certificate or without. */
+  tokenOf({ token }: Issued, { fleet }: { readonly fleet: boolean }): string {
+    const parts = decodeDelegationToken(token);
+    return encodeDelegationToken(fleet ? { ...parts, fleet: this.#certificate() } : parts);
   }
 
   delegate(task: string, facts: DelegateFacts = {}): Promise<Issued> {
@@ -128,6 +148,10 @@ export class HandOrchestrator {
     const signature = this.guard.sign(guardRecordMessage("verdict", body));
     const subject = verdictSubject({ lane: this.lane, run: this.run, task, judge: "intent" });
     await this.#store(subject, encodeSigned({ body, certificate, signature }));
+  }
+
+  #certificate(): Certificate {
+    return issueCertificate(this.operator, { role: "orch", name: "fleet", key: this.fleet.publicKey });
   }
 
   #line(task: string): { control: number; head: Uint8Array; epoch: number } {

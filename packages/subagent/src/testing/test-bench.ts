@@ -5,7 +5,7 @@ import { decodeBody, decodeFrame, decodePayload, silentLogger, type AgentKind, t
 import type { Signer } from "@candor/ledger";
 import { openTask, type AcceptOptions, type TaskLimits } from "../task-opening.js";
 import type { SubagentTask } from "../task.js";
-import { HandOrchestrator } from "./hand-orchestrator.js";
+import { HandOrchestrator, type DelegateFacts } from "./hand-orchestrator.js";
 import { MemoryBus } from "./memory-bus.js";
 
 export interface LoggedEvent {
@@ -21,6 +21,19 @@ interface BenchOptions {
 }
 
 const limits: TaskLimits = { verdictMs: 200, dispatchMs: 500, flushMs: 2_000 };
+
+/** The minted intent of most tests. */
+export const charge = { intent: "charge", key: "key-1", target: "payments" } as const;
+export const pass = { claim: "pass", summary: "done" } as const;
+
+/** An error as an HTTP client throws it. */
+export function httpError(status: number): Error {
+  return Object.assign(new TypeError(`status ${status}`), { status });
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
 
 /** A log in memory, an orchestrator that writes by hand, and a folder for spools. */
 export class TestBench {
@@ -45,6 +58,12 @@ export class TestBench {
     const task = await openTask(context, token, options);
     this.#tasks.push(task);
     return task;
+  }
+
+  /** Delegates the task `t`, with the intent `charge` unless told otherwise, and accepts it. */
+  async accepted(facts: DelegateFacts = { intents: [charge] }): Promise<SubagentTask> {
+    const intent = await this.orchestrator.delegate("t", facts);
+    return this.accept(intent.token);
   }
 
   /** The agent's events of a task, each once, in `seq` order. */
