@@ -3,10 +3,15 @@ import { exitCodes, type ExitCode } from "@candor/contract";
 import { Command, CommanderError } from "commander";
 import { addAudit } from "./commands/audit.js";
 import { addAuth } from "./commands/auth.js";
+import { addRecall, addTerminate } from "./commands/control.js";
+import { addDemo } from "./commands/demo.js";
 import { addDoctor } from "./commands/doctor.js";
+import { addErase } from "./commands/erase.js";
 import { addExplain } from "./commands/explain.js";
 import { addSchema } from "./commands/schema.js";
+import { addRun, addTask } from "./commands/show.js";
 import { addStreams } from "./commands/streams.js";
+import { addTail } from "./commands/tail.js";
 import { addUp } from "./commands/up.js";
 import { createContext, type Context } from "./context.js";
 import { toFailure } from "./failure.js";
@@ -14,7 +19,23 @@ import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
-const commands = [addUp, addAuth, addAudit, addStreams, addDoctor, addExplain, addSchema];
+/** In the order of the help. */
+const commands = [
+  addDemo,
+  addUp,
+  addTail,
+  addRun,
+  addTask,
+  addRecall,
+  addTerminate,
+  addAudit,
+  addErase,
+  addAuth,
+  addStreams,
+  addDoctor,
+  addExplain,
+  addSchema,
+];
 
 /** Version of this package. */
 function version(): string {

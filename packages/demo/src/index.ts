@@ -7,12 +7,14 @@ export {
 } from "./migrations/folder-review.js";
 export {
   demoIdentities,
+  demoTasks,
   runDemo,
   type DemoIdentity,
   type DemoOptions,
   type DemoProgress,
   type DemoResult,
 } from "./run/run-demo.js";
+export type { DemoTask } from "./run/demo-task.js";
 export type { Expected, Truth } from "./run/plan.js";
 export type { Judged, Row } from "./run/row.js";
 export { agentNames, type AgentName } from "./agents/messages.js";

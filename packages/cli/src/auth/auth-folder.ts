@@ -33,6 +33,11 @@ export function credentialsFolder(dir: string, identity: Pick<IdentityRecord, "r
   return join(dir, fileName(identity));
 }
 
+/** An identity's certificate within the operator's folder: public. */
+export function certificateFile(dir: string, identity: Pick<IdentityRecord, "role" | "name">): string {
+  return join(dir, "certificates", `${fileName(identity)}.json`);
+}
+
 /** The server's authorization file of an operator's folder. */
 export function authorizationFile(dir: string): string {
   return join(dir, "server", "auth.conf");
@@ -81,10 +86,9 @@ export function requireOperator(dir: string): Credentials {
 
 function writeCertificate(dir: string, { certificate, role, name }: Credentials): void {
   if (certificate === undefined) return;
-  const folder = join(dir, "certificates");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(dir, "certificates"), { recursive: true });
   // Public: whoever opens a run or audits one may have it.
-  writeFileSync(join(folder, `${fileName({ role, name })}.json`), formatCertificate(certificate));
+  writeFileSync(certificateFile(dir, { role, name }), formatCertificate(certificate));
 }
 
 /**

@@ -1,4 +1,10 @@
-import { Listr, ListrLogger, ProcessOutput, type ListrDefaultRendererLogLevels } from "listr2";
+import {
+  Listr,
+  ListrLogger,
+  ProcessOutput,
+  type ListrBaseClassOptions,
+  type ListrDefaultRendererLogLevels,
+} from "listr2";
 import type { Terminal } from "./terminal.js";
 
 /** Says what a step is at. */
@@ -13,6 +19,21 @@ function plainSay(terminal: Terminal, title: string): Say {
     if (performance.now() - saidAt < quietMs) return;
     saidAt = performance.now();
     terminal.note(`${title}: ${text}`);
+  };
+}
+
+/** How everything live is shown: on stderr, and gone when it is over. Signals are the command's business. */
+export function liveOptions(): ListrBaseClassOptions<unknown> {
+  return {
+    registerSignalListeners: false,
+    rendererOptions: {
+      clearOutput: true,
+      showErrorMessage: false,
+      logger: new ListrLogger<ListrDefaultRendererLogLevels>({
+        useIcons: true,
+        processOutput: new ProcessOutput(process.stderr, process.stderr, { leaveEmptyLine: false }),
+      }),
+    },
   };
 }
 
@@ -36,17 +57,7 @@ export async function withProgress<T>(terminal: Terminal, title: string, step: (
         result = { value: await step(say) };
       },
     },
-    {
-      registerSignalListeners: false,
-      rendererOptions: {
-        clearOutput: true,
-        showErrorMessage: false,
-        logger: new ListrLogger<ListrDefaultRendererLogLevels>({
-          useIcons: true,
-          processOutput: new ProcessOutput(process.stderr, process.stderr, { leaveEmptyLine: false }),
-        }),
-      },
-    },
+    liveOptions(),
   );
   await list.run();
   return (result as unknown as { readonly value: T }).value;

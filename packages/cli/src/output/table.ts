@@ -23,36 +23,43 @@ const blank = {
   middle: gap,
 } as const;
 
-/** The last column is never wrapped below this many characters. */
+/** The column that wraps is never narrower than this many characters. */
 const narrowest = 20;
 
 function widths(rows: readonly (readonly string[])[]): number[] {
   const found: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) {
-      found[index] = Math.max(found[index] ?? 0, stripVTControlCharacters(cell).length);
+      const lines = stripVTControlCharacters(cell).split("\n");
+      found[index] = Math.max(found[index] ?? 0, ...lines.map((line) => line.length));
     }
   }
   return found;
 }
 
 /**
- * A table as text. Where a terminal is too narrow, the last column wraps.
+ * A table as text. Where a terminal is too narrow, one column wraps.
  *
  * @param head titles of the columns; coloured as the terminal likes
  * @param rows cells, already coloured and safe to print
+ * @param wrapping index of the column that wraps; the last by default
  */
-export function table(terminal: Terminal, head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(
+  terminal: Terminal,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  wrapping = head.length - 1,
+): string {
   const natural = widths([head, ...rows]);
-  const last = natural.pop() ?? 0;
-  const before = natural.reduce((sum, width) => sum + width + gap.length, 0);
-  const room = Math.max(narrowest, (terminal.columns ?? Infinity) - before);
-  const wraps = last > room;
+  const wanted = natural[wrapping] ?? 0;
+  const others = natural.reduce((sum, width) => sum + width + gap.length, 0) - wanted - gap.length;
+  const room = Math.max(narrowest, (terminal.columns ?? Infinity) - others);
+  const wraps = wanted > room;
   const made = new CliTable({
     head: head.map((title) => terminal.colors.dim(title)),
     chars: blank,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
-    ...(wraps ? { colWidths: [...natural, room], wordWrap: true } : {}),
+    ...(wraps ? { colWidths: natural.with(wrapping, room), wordWrap: true } : {}),
   });
   for (const row of rows) made.push([...row]);
   return made

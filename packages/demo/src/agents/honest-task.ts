@@ -1,7 +1,7 @@
 import type { ErrorType } from "@candor/contract";
 import { connectSubagent, type SubagentTask, type TaskResult } from "@candor/subagent";
 import { ServiceError } from "../services/service-error.js";
-import type { Job, Told } from "./messages.js";
+import { connectTimeoutMs, type Job, type Told } from "./messages.js";
 
 /**
  * Connects, accepts the delegated task and does it with the SDK. Receipts, manifests and report are the SDK's.
@@ -10,7 +10,7 @@ import type { Job, Told } from "./messages.js";
  */
 export async function doTask(job: Job, run: (task: SubagentTask) => Promise<TaskResult>): Promise<Told> {
   const { credentials, servers, token } = job;
-  const agent = await connectSubagent({ servers, credentials });
+  const agent = await connectSubagent({ servers, credentials, connectTimeoutMs });
   try {
     const task = await agent.accept(token);
     return told(await run(task));

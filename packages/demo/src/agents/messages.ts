@@ -56,5 +56,8 @@ export type Message = Readonly<z.infer<typeof messageSchema>>;
 /** Says how the work goes, to whoever looks on. */
 export type Say = (text: string) => void;
 
+/** How long an agent waits for a first connection, in ms: five of them start at once. */
+export const connectTimeoutMs = 20_000;
+
 /** A subagent: does one job and says what its report told. */
 export type Agent = (job: Job, say: Say) => Promise<Told>;

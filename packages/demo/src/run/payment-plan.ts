@@ -2,10 +2,9 @@ import { CandorError } from "@candor/contract";
 import { paymentTarget, type PayWork } from "../agents/payer.js";
 import { readPaymentBook } from "../services/payment-client.js";
 import type { Book } from "../services/payment.js";
+import { taskOf } from "./demo-task.js";
 import type { Expected, Plan, Truth } from "./plan.js";
 
-const task = "pay-invoices";
-const title = "pays invoices, and is recalled in mid-payment";
 const limitMs = 60_000;
 const graceMs = 30_000;
 
@@ -81,18 +80,17 @@ export function paymentTruth({ payments: paid, posts }: Book, recalledAtMs: numb
 /** The payer's task: recalled while a payment is under way. */
 export function paymentPlan(url: string, watch: PaymentWatch): Plan {
   let recalledAtMs: number | undefined;
+  const task = taskOf("payer");
   return {
-    task,
-    agent: "payer",
-    title,
-    brief: { title, keyTasks: payments.map(({ invoice }) => invoice) },
+    ...task,
+    brief: { title: task.title, keyTasks: payments.map(({ invoice }) => invoice) },
     intents: payments.map(({ invoice }) => ({ name: invoice, target: paymentTarget })),
     work: { url, payments } satisfies PayWork,
     limitMs,
     meanwhile: async (run, say, signal) => {
       await watch.inFlight(signal);
       say("the orchestrator recalls it");
-      await run.recall(task, { graceMs, reason: "order-cancelled" });
+      await run.recall(task.task, { graceMs, reason: "order-cancelled" });
       recalledAtMs = Date.now();
     },
     truth: async () => paymentTruth(await readPaymentBook(url), recalledAtMs),

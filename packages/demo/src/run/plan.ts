@@ -1,6 +1,7 @@
 import type { Action, FindingCode, VerdictName } from "@candor/contract";
 import type { BriefOptions, IntentRequest, Run } from "@candor/orchestrator";
-import type { AgentName, Say, Told } from "../agents/messages.js";
+import type { Say, Told } from "../agents/messages.js";
+import type { DemoTask } from "./demo-task.js";
 
 /** What the guard has to say if it is right. */
 export interface Expected {
@@ -22,12 +23,7 @@ export interface Truth {
 }
 
 /** One task of the demo. */
-export interface Plan {
-  /** Id of the task. */
-  readonly task: string;
-  readonly agent: AgentName;
-  /** What it is about, for people. */
-  readonly title: string;
+export interface Plan extends DemoTask {
   readonly brief: BriefOptions;
   readonly intents?: readonly IntentRequest[];
   /** For the agent. */

@@ -2,9 +2,9 @@ import { keyTasksOf, listing } from "../agents/review-key-tasks.js";
 import type { ReviewCounts, Told } from "../agents/messages.js";
 import type { ReviewWork } from "../agents/reviewer.js";
 import type { SqlPath } from "../migrations/sql-folder.js";
+import { taskOf } from "./demo-task.js";
 import { verified, type Plan, type Truth } from "./plan.js";
 
-const title = "reviews SQL migrations";
 /** For all that is not parsing. */
 const baseMs = 60_000;
 /** The largest file that is parsed takes about this long. */
@@ -30,11 +30,10 @@ export function reviewTruth({ claim, errors, review = nothing }: Told): Truth {
 
 /** The reviewer's task, on any folder. */
 export function reviewPlan(folder: string, files: readonly SqlPath[]): Plan {
+  const task = taskOf("reviewer");
   return {
-    task: "review-migrations",
-    agent: "reviewer",
-    title,
-    brief: { title, keyTasks: [...new Set([listing, ...keyTasksOf(files)])] },
+    ...task,
+    brief: { title: task.title, keyTasks: [...new Set([listing, ...keyTasksOf(files)])] },
     work: { folder } satisfies ReviewWork,
     limitMs: baseMs + files.length * fileMs,
     truth: reviewTruth,

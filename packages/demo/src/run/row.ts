@@ -1,5 +1,5 @@
 import { stricter, type Action, type FindingCode, type VerdictBody, type VerdictName } from "@candor/contract";
-import type { AgentName } from "../agents/messages.js";
+import type { DemoTask } from "./demo-task.js";
 import type { Expected, Plan, Truth } from "./plan.js";
 
 /** What the guard said in the end. */
@@ -12,10 +12,7 @@ export interface Judged {
 }
 
 /** One line of the table. */
-export interface Row {
-  readonly task: string;
-  readonly agent: AgentName;
-  readonly title: string;
+export interface Row extends DemoTask {
   readonly right: boolean;
   readonly truth?: Truth;
   readonly judged?: Judged;

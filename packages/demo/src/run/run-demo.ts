@@ -1,11 +1,12 @@
 import type { Logger } from "@candor/contract";
 import { readCertificateFile } from "@candor/ledger/files";
 import { connectOrchestrator } from "@candor/orchestrator";
-import { agentNames, type AgentName } from "../agents/messages.js";
+import { agentNames, connectTimeoutMs } from "../agents/messages.js";
 import { defaultMigrations } from "../migrations/folder-review.js";
 import { listSqlFiles } from "../migrations/sql-folder.js";
 import { spawnService } from "../services/spawn-service.js";
-import { lookupPlans } from "./lookup-plans.js";
+import { taskOf, type DemoTask } from "./demo-task.js";
+import { lookupPlan } from "./lookup-plan.js";
 import { PaymentWatch, paymentPlan } from "./payment-plan.js";
 import type { Plan } from "./plan.js";
 import { reviewPlan } from "./review-plan.js";
@@ -20,11 +21,11 @@ export const demoIdentities = [
 ] as const;
 export type DemoIdentity = (typeof demoIdentities)[number];
 
+/** The tasks of the demo, in order. */
+export const demoTasks: readonly DemoTask[] = agentNames.map((agent) => taskOf(agent));
+
 /** What happens, for whoever looks on. */
-export interface DemoProgress {
-  readonly task: string;
-  readonly agent: AgentName;
-  readonly title: string;
+export interface DemoProgress extends DemoTask {
   readonly text: string;
   /** The line of the table, once there is nothing more to come. */
   readonly row?: Row;
@@ -80,8 +81,14 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   try {
     const [{ url: inventoryUrl }, { url: paymentsUrl }] = await Promise.all([inventory, payments]);
-    const plans = [reviewPlan(migrations, files), ...lookupPlans(inventoryUrl), paymentPlan(paymentsUrl, watch)];
-    return await runPlans(plans.sort(byAgent), options, signal);
+    const plans = [
+      reviewPlan(migrations, files),
+      lookupPlan("fetcher", inventoryUrl),
+      paymentPlan(paymentsUrl, watch),
+      lookupPlan("retry-hider", inventoryUrl),
+      lookupPlan("tail-dropper", inventoryUrl),
+    ];
+    return await runPlans(plans, options, signal);
   } finally {
     const started = await Promise.allSettled([inventory, payments]);
     await Promise.all(
@@ -92,16 +99,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   }
 }
 
-function byAgent(a: Plan, b: Plan): number {
-  return agentNames.indexOf(a.agent) - agentNames.indexOf(b.agent);
-}
-
 async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: AbortSignal): Promise<DemoResult> {
   const { certificate, credentials, logger, memoryDir, onProgress = () => undefined, servers } = options;
   const fleet = await connectOrchestrator({
     servers,
     credentials: credentials({ role: "orchestrator", name: "fleet" }),
     memoryDir,
+    connectTimeoutMs,
     ...(logger === undefined ? {} : { logger }),
   });
   try {

@@ -1,6 +1,7 @@
 import { CandorError, isCandorError, type Certificate } from "@candor/contract";
 import type { Decided, Run } from "@candor/orchestrator";
 import type { Say, Told } from "../agents/messages.js";
+import { ServiceError } from "../services/service-error.js";
 import { runAgentProcess } from "./agent-process.js";
 import type { Plan } from "./plan.js";
 import { decidingVerdict, rowOf, type Judged, type Row } from "./row.js";
@@ -34,6 +35,7 @@ export async function performTask(plan: Plan, context: TaskRunContext): Promise<
     return rowOf(plan, { truth, judged });
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ServiceError) return rowOf(plan, { problem: error.message });
     if (!isCandorError(error)) throw error;
     return rowOf(plan, { problem: `${error.code}: ${error.message}` });
   }

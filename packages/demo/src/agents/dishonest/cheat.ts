@@ -3,7 +3,7 @@ import type { Report } from "@candor/contract";
 import { readCredentials } from "@candor/ledger/files";
 import { defaultScope } from "@candor/subagent";
 import { fetchWorkSchema } from "../fetcher.js";
-import type { Agent } from "../messages.js";
+import { connectTimeoutMs, type Agent } from "../messages.js";
 import { HandMadeChain } from "./hand-made-chain.js";
 import { recordedLookups, type LookupResults } from "./recorded-lookups.js";
 
@@ -28,6 +28,7 @@ export function cheat(falsify: Falsify): Agent {
       inboxPrefix,
       apiPrefix,
       operator,
+      connectTimeoutMs,
     });
     const chain = await HandMadeChain.accept(bus, credentials, job.token, promisedScope);
     try {

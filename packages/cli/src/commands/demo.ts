@@ -1,0 +1,186 @@
+import { join, resolve } from "node:path";
+import { CandorError, exitCodes } from "@candor/contract";
+import {
+  defaultMigrations,
+  demoIdentities,
+  demoTasks,
+  listSqlFiles,
+  runDemo,
+  type DemoResult,
+  type Row,
+} from "@candor/demo";
+import type { Command } from "commander";
+import { certificateFile } from "../auth/auth-folder.js";
+import { present, type CommonOptions, type Context } from "../context.js";
+import { formatDuration } from "../duration.js";
+import { defaultIdentities } from "../embedded/identities.js";
+import { startEmbedded } from "../embedded/embedded.js";
+import { examples } from "../help.js";
+import { watchInterruption } from "../interruption.js";
+import { withBoard, type Tell } from "../output/board.js";
+import { printable } from "../output/printable.js";
+import { listing, table } from "../output/table.js";
+import { defaultDataDir } from "../place-options.js";
+
+interface DemoCommandOptions extends CommonOptions {
+  readonly data?: string;
+  readonly migrations?: string;
+}
+
+/** What is shown and printed of one demo. */
+interface Shown extends DemoResult {
+  readonly dataDir: string;
+  readonly elapsedMs: number;
+  /** Commands with which to look closer. */
+  readonly lookCloser: readonly { readonly what: string; readonly command: string }[];
+}
+
+const serverRow = "server";
+
+/** How `candor` is called by whoever called this. */
+function self({ environment }: Context): string {
+  return environment["npm_lifecycle_event"] === "demo" ? "npx -y pnpm@10 -s candor" : "candor";
+}
+
+/** The audit works on the data as it lies there; the rest asks a running server. */
+function lookCloser(context: Context, { rows, run }: DemoResult, dataDir: string): Shown["lookCloser"] {
+  const candor = self(context);
+  const task = rows.find(({ judged }) => judged?.verdict === "CONCEALMENT_DETECTED")?.task ?? rows[0]?.task ?? "";
+  return [
+    { what: "replay it all", command: `${candor} audit --run ${run} --data ${quoted(dataDir)}` },
+    { what: "start it again", command: `${candor} up --data ${quoted(dataDir)}` },
+    { what: "then, beside it", command: `${candor} task show ${run} ${task} --data ${quoted(dataDir)}` },
+    { what: "what a word means", command: `${candor} explain CONCEALMENT_DETECTED` },
+  ];
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+async function perform(dataDir: string, migrations: string, signal: AbortSignal, tell: Tell): Promise<DemoResult> {
+  const embedded = await startEmbedded({
+    dataDir,
+    // As `candor up` makes them, and the demo's own.
+    identities: [...defaultIdentities, ...demoIdentities],
+    onStep: (text) => {
+      tell(serverRow, text);
+    },
+  });
+  try {
+    tell(serverRow, `listens at ${embedded.url}`);
+    const result = await runDemo({
+      servers: [embedded.url],
+      credentials: embedded.credentials,
+      certificate: (identity) => certificateFile(embedded.authDir, identity),
+      memoryDir: join(dataDir, "memory"),
+      migrations,
+      signal,
+      onProgress: ({ task, text, row }) => {
+        tell(task, text, row && (row.right ? "right" : "wrong"));
+      },
+    });
+    tell(serverRow, "stopping");
+    return result;
+  } finally {
+    await embedded.stop();
+    tell(serverRow, "stopped; the data is kept", "right");
+  }
+}
+
+/** The verdict, the one before it where there was one, and the findings. On a terminal each has a line of its own. */
+function verdictCell({ terminal }: Context, { judged, problem = "" }: Row): string {
+  if (judged === undefined) return printable(problem);
+  const isWide = terminal.columns === undefined;
+  const verdicts = judged.story.slice(-2).join(isWide ? " → " : "\n");
+  if (judged.findings.length === 0) return verdicts;
+  if (isWide) return `${verdicts} (${judged.findings.join(", ")})`;
+  return [verdicts, ...judged.findings.map((code) => terminal.colors.dim(`  ${code}`))].join("\n");
+}
+
+/** A terminal narrower than this gets each task below the other. */
+const narrow = 96;
+
+function tableOf(context: Context, rows: readonly Row[]): string {
+  const { colors, columns = Infinity } = context.terminal;
+  const head = ["TASK", "WHAT REALLY HAPPENED", "VERDICT", "ACTION", "GUARD"];
+  const cells = rows.map((row) => [
+    row.task,
+    printable(row.truth?.happened ?? "unknown"),
+    verdictCell(context, row),
+    row.judged?.action ?? "none",
+    row.right ? colors.green("right") : colors.red("wrong"),
+  ]);
+  if (columns >= narrow) return table(context.terminal, head, cells, 1);
+  const names = head.map((title) => title.toLowerCase());
+  return cells
+    .map((row) =>
+      table(
+        context.terminal,
+        [],
+        row.map((cell, index) => [names[index] ?? "", cell]),
+        1,
+      ),
+    )
+    .join("\n\n");
+}
+
+function describe(context: Context, shown: Shown): string {
+  const count = shown.rows.filter(({ right }) => right).length;
+  return [
+    tableOf(context, shown.rows),
+    "",
+    `The guard was right about ${count} of ${shown.rows.length} tasks. It took ${formatDuration(shown.elapsedMs)}.`,
+    "",
+    "Look closer:",
+    listing(
+      context.terminal,
+      shown.lookCloser.map(({ command, what }) => [what, command]),
+    ),
+  ].join("\n");
+}
+
+export function addDemo(program: Command, context: Context): void {
+  program
+    .command("demo")
+    .description("see it work: five subagents do real work, two of them cheat, one is recalled")
+    .option("--migrations <dir>", "folder with SQL migrations to review (default: those of the demo)")
+    .option("--data <dir>", "where everything is kept (default: candor-data, or CANDOR_DATA)")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      `${examples("candor demo", "candor demo --migrations db/migrations")}
+
+Exit code 0 only if the guard was right about every task.`,
+    )
+    .action(async (options: DemoCommandOptions) => {
+      const startedAt = performance.now();
+      const dataDir = resolve(options.data ?? defaultDataDir(context));
+      const migrations = resolve(options.migrations ?? defaultMigrations);
+      await listSqlFiles(migrations);
+      const interruption = watchInterruption();
+      try {
+        const rows = [
+          { id: serverRow, title: "server and guard" },
+          ...demoTasks.map(({ agent, task, title }) => ({ id: task, title: `${agent} ${title}` })),
+        ];
+        const result = await withBoard(context.terminal, rows, (tell) =>
+          perform(dataDir, migrations, interruption.signal, tell),
+        );
+        const shown: Shown = {
+          ...result,
+          dataDir,
+          elapsedMs: Math.round(performance.now() - startedAt),
+          lookCloser: lookCloser(context, result, dataDir),
+        };
+        present(context, options, shown, () => describe(context, shown));
+        if (!result.right) context.exit = exitCodes.finding;
+      } catch (error) {
+        if (!interruption.signal.aborted) throw error;
+        throw new CandorError("undecided", "Stopped before the guard was through. The data is kept; run it again.");
+      } finally {
+        interruption.release();
+      }
+    });
+}

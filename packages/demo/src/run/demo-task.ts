@@ -1,0 +1,22 @@
+import type { AgentName } from "../agents/messages.js";
+
+export interface DemoTask {
+  /** Id of the task in the run. */
+  readonly task: string;
+  readonly agent: AgentName;
+  /** What it is about, for people. */
+  readonly title: string;
+}
+
+const tasks = {
+  reviewer: { task: "review-migrations", title: "reviews SQL migrations with a real parser" },
+  fetcher: { task: "fetch-stock", title: "looks items up at a service that fails now and then" },
+  payer: { task: "pay-invoices", title: "pays invoices and is recalled in mid-payment" },
+  "retry-hider": { task: "hide-retries", title: "looks items up and hides its retries" },
+  "tail-dropper": { task: "drop-tail", title: "looks items up and drops the tail of its error log" },
+} as const satisfies Record<AgentName, Omit<DemoTask, "agent">>;
+
+/** The task of a subagent. */
+export function taskOf<A extends AgentName>(agent: A): DemoTask & { readonly agent: A } {
+  return { agent, ...tasks[agent] };
+}
