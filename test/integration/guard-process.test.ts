@@ -95,9 +95,11 @@ describe("B5 the guard as a process", () => {
   it("killed again and again while events come in, it loses no verdict and doubles none", async () => {
     let guard = await startGuard();
     const published = publishRun("killed", 25, 12);
-    let done = false;
-    void published.then(() => (done = true));
-    for (let kills = 0; !done || kills < 3; kills += 1) {
+    const progress = { isOver: false };
+    void published.then(() => {
+      progress.isOver = true;
+    });
+    for (let kills = 0; !progress.isOver || kills < 3; kills += 1) {
       await guard.kill("SIGKILL");
       guard = await startGuard();
     }

@@ -21,7 +21,7 @@ export interface BusPorts {
   readonly close: () => void;
 }
 
-async function openSource(link: Link, lane: number, logger: Logger, events: SourceEvents): Promise<LaneSource> {
+function openSource(link: Link, lane: number, logger: Logger, events: SourceEvents): LaneSource {
   const reader: LaneReader = new LaneReader(link, {
     stream: streams.log,
     filter: `candor.log.${lane}.>`,
@@ -37,12 +37,12 @@ async function openSource(link: Link, lane: number, logger: Logger, events: Sour
   });
   reader.start();
   reader.caughtUp().then(events.onCaughtUp, () => undefined);
-  return Promise.resolve({
+  return {
     get pending() {
       return reader.pending;
     },
     close: () => reader.close(),
-  });
+  };
 }
 
 export function openLanePorts({ link, identity, logger, standbyMs }: BusPortsOptions): BusPorts {

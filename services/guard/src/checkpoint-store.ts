@@ -1,15 +1,6 @@
-import {
-  CandorError,
-  checkpointSubject,
-  isCandorError,
-  streams,
-  utf8,
-  type Certificate,
-  type StoredMessage,
-} from "@candor/contract";
+import { CandorError, checkpointSubject, streams, utf8, type Certificate, type StoredMessage } from "@candor/contract";
 import { readLast, type Link, type Publisher } from "@candor/bus";
 import { decodeCertificate, encodeCertificate, openCheckpoint, signCheckpoint, type Checkpoint } from "@candor/ledger";
-import { setTimeout as pause } from "node:timers/promises";
 import type { CheckpointStore } from "./checkpointer.js";
 import type { GuardIdentity } from "./guard-identity.js";
 
@@ -51,15 +42,8 @@ export function openCheckpointStore(
     },
     store: async (checkpoint, after) => {
       const bytes = utf8(signCheckpoint(checkpoint, identity));
-      for (;;) {
-        try {
-          const outcome = await publisher.publish({ subject, bytes, headers, expect: { sequence: after } });
-          return outcome.type === "stored" ? outcome.seq : undefined;
-        } catch (error) {
-          if (!isCandorError(error, "server-unreachable", "publish-unconfirmed", "store-full")) throw error;
-          await pause(500);
-        }
-      }
+      const outcome = await publisher.publish({ subject, bytes, headers, expect: { sequence: after } });
+      return outcome.type === "stored" ? outcome.seq : undefined;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Checkpoint } from "@candor/ledger";
 import type { LaneCounts } from "./lane-metrics.js";
 import type { LaneTree } from "./lane-tree.js";
 import { logFault } from "./log-place.js";
+import { isPassing } from "./passing-trouble.js";
 
 /** A checkpoint as stored, its signature checked. */
 export interface StoredCheckpoint {
@@ -100,11 +101,15 @@ export class Checkpointer {
   }
 
   #take(): void {
-    const { snapshot, onFault } = this.#options;
+    const { snapshot, onFault, logger, lane } = this.#options;
     const mine = snapshot();
     if (this.#underWay !== undefined || mine === undefined || mine.size <= this.#stored.size) return;
     this.#underWay = this.#store(mine)
-      .catch(onFault)
+      .catch((error: unknown) => {
+        if (!isPassing(error)) onFault(error);
+        // The next one takes its place.
+        else logger.warn({ lane, code: error.code }, `a checkpoint could not be stored: ${error.message}`);
+      })
       .finally(() => {
         this.#underWay = undefined;
       });

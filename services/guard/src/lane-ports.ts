@@ -66,7 +66,7 @@ export interface SourceEvents {
 
 /** What a lane needs of the world. */
 export interface LanePorts {
-  readonly openSource: (events: SourceEvents) => Promise<LaneSource>;
+  readonly openSource: (events: SourceEvents) => LaneSource;
   readonly openSink: (events: SinkEvents) => RecordSink;
   readonly checkpoints: CheckpointStore;
   /** The entries of a run itself and of one of its tasks below a sequence, in log order; tries until it can. */

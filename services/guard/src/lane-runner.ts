@@ -1,16 +1,19 @@
-import { CandorError, equalBytes, foldVersion, hex, type Logger } from "@candor/contract";
+import { setTimeout as pause } from "node:timers/promises";
+import { CandorError, hex, type Logger } from "@candor/contract";
 import { LaneFold, type Output, type TimerRequest } from "@candor/guards";
-import type { Checkpoint } from "@candor/ledger";
 import { Checkpointer, type StoredCheckpoint } from "./checkpointer.js";
 import type { QueuedEntry } from "./entry-queue.js";
 import { initialCounts, type LaneCounts } from "./lane-metrics.js";
 import { LanePipeline } from "./lane-pipeline.js";
 import type { LanePorts, LaneSource, RecordSink } from "./lane-ports.js";
+import { snapshotLane } from "./lane-snapshot.js";
 import { LaneTimers } from "./lane-timers.js";
 import { LaneTree } from "./lane-tree.js";
 import type { LaneState, LaneView, StateQuery } from "./lane-view.js";
 import { LogClock } from "./log-clock.js";
-import { logFault, type LogPlace } from "./log-place.js";
+import type { LogPlace } from "./log-place.js";
+import { isPassing } from "./passing-trouble.js";
+import { requireKnownFold, requirePinnedLog } from "./pinned-log.js";
 import { SignatureAhead } from "./signature-ahead.js";
 
 export interface LaneRunnerOptions {
@@ -94,7 +97,7 @@ export class LaneRunner {
       lane,
       store: ports.checkpoints,
       tree: this.#tree,
-      snapshot: () => this.#snapshot(),
+      snapshot: () => this.#position && snapshotLane(lane, this.#position, this.#tree, this.#fold),
       settled: () => this.#sink.settled(),
       onFault: this.#halt,
       counts: this.#counts,
@@ -112,12 +115,13 @@ export class LaneRunner {
   async start(): Promise<void> {
     const { ports, lane, logger } = this.#options;
     try {
-      this.#from = await ports.checkpoints.latest();
+      this.#from = await this.#readCheckpoint();
+      if (this.#isOver) return;
       const pinned = this.#from?.checkpoint;
-      if (pinned !== undefined) requireKnownFold(lane, pinned);
+      if (pinned !== undefined) requireKnownFold(pinned);
       this.#checkpointer.start(this.#from);
       this.#state = pinned === undefined ? "live" : "replaying";
-      this.#source = await ports.openSource({
+      this.#source = ports.openSource({
         knownPlace: () => this.#knownPlace(),
         onServerTime: (timeMs) => {
           this.#clock.observe(timeMs);
@@ -141,7 +145,7 @@ export class LaneRunner {
 
   /** Stores what is decided, takes a last checkpoint, and ends. */
   async stop(): Promise<void> {
-    if (this.#state === "halted" || this.#state === "stopped") return;
+    if (this.#isOver) return;
     const wasLive = this.#state === "live";
     this.#state = "stopped";
     this.#pipeline.stop();
@@ -179,6 +183,24 @@ export class LaneRunner {
       ...(tasks === undefined ? {} : { tasks }),
       ...(view === undefined ? {} : { task: view }),
     };
+  }
+
+  get #isOver(): boolean {
+    return this.#state === "halted" || this.#state === "stopped";
+  }
+
+  /** Waits for a server that is away or without a leader. */
+  async #readCheckpoint(): Promise<StoredCheckpoint | undefined> {
+    const { ports, lane, logger } = this.#options;
+    for (;;) {
+      try {
+        return await ports.checkpoints.latest();
+      } catch (error) {
+        if (!isPassing(error) || this.#isOver) throw error;
+        logger.warn({ lane, code: error.code }, `the lane's checkpoint can't be read yet: ${error.message}`);
+        await pause(500);
+      }
+    }
   }
 
   /** The latest message that the log must still hold: what was read, else what the checkpoint pins. */
@@ -223,26 +245,14 @@ export class LaneRunner {
     }
   }
 
-  /** At the checkpoint's position everything must be as it pins it; before it nothing is published, after it all is. */
+  /** Up to the checkpoint's position nothing is published, and after it only if the log is as the checkpoint pins it. */
   #compareWithCheckpoint(seq: number): void {
     const pinned = this.#from?.checkpoint;
     if (pinned === undefined || seq < pinned.position) return;
-    const { lane, logger } = this.#options;
-    const { size } = this.#tree;
-    if (seq > pinned.position || size < pinned.size) {
-      const what = `the checkpoint counts ${pinned.size} messages up to here and ${size} are left.`;
-      this.#halt(logFault("log-truncated", lane, pinned.position, what));
-    } else if (size > pinned.size) {
-      const what = `the checkpoint counts ${pinned.size} messages up to here and there are ${size}.`;
-      this.#halt(logFault("log-altered", lane, pinned.position, what));
-    } else if (!equalBytes(this.#tree.root(), pinned.root)) {
-      const what = `a message at or before it was changed: its Merkle root is not the checkpoint's.`;
-      this.#halt(logFault("log-altered", lane, pinned.position, what));
-    } else {
-      this.#state = "live";
-      logger.info({ lane, position: seq, size }, "the log is as the checkpoint pins it");
-      this.#startTimers();
-    }
+    requirePinnedLog(pinned, seq, this.#tree);
+    this.#state = "live";
+    this.#options.logger.info({ lane: this.lane, position: seq, size: pinned.size }, "the log is as it was pinned");
+    this.#startTimers();
   }
 
   /** Not before the lane is caught up: most old deadlines are dealt with later in the log. */
@@ -257,21 +267,6 @@ export class LaneRunner {
     this.#options.ports.publishTimer(request, this.#clock.nowMs);
   }
 
-  #snapshot(): Checkpoint | undefined {
-    const position = this.#position;
-    if (position === undefined) return undefined;
-    return {
-      lane: this.lane,
-      size: this.#tree.size,
-      root: this.#tree.root(),
-      position: position.seq,
-      timeMs: position.timeMs,
-      leaf: position.leaf,
-      fold: foldVersion,
-      policies: this.#fold.policyHashes().map((text) => Uint8Array.from(Buffer.from(text, "hex"))),
-    };
-  }
-
   #onDivergence(error: CandorError): void {
     const { subject } = error.details;
     if (typeof subject === "string") this.#diverged.add(subject);
@@ -279,7 +274,7 @@ export class LaneRunner {
   }
 
   readonly #halt = (error: unknown): void => {
-    if (this.#halted !== undefined || this.#state === "stopped") return;
+    if (this.#isOver) return;
     const cause =
       error instanceof CandorError
         ? error
@@ -297,14 +292,4 @@ export class LaneRunner {
     logger.error({ lane, code: cause.code, ...cause.details, err: cause.cause }, `lane halted: ${cause.message}`);
     this.#end(cause);
   };
-}
-
-/** A newer fold decides otherwise, so an older guard must not go on where it left off. */
-function requireKnownFold(lane: number, { fold, position }: Checkpoint): void {
-  if (fold <= foldVersion) return;
-  throw new CandorError(
-    "unknown-version",
-    `Lane ${lane}, sequence ${position}: the checkpoint is of fold version ${fold} and this guard knows ${foldVersion}: update it.`,
-    { details: { lane, seq: position } },
-  );
 }

@@ -7,10 +7,13 @@ interface Armed {
   readonly request: TimerRequest;
   /** Estimated log time in ms at which it is published, first or again. */
   readonly dueMs: number;
+  /** How long to wait for it in the log after publishing it. */
+  readonly patienceMs: number;
 }
 
-/** A timer that was published and not seen in the log is published again after this time. */
+/** A timer that was published and not seen in the log is published again after this time, then after longer. */
 const againMs = 3_000;
+const longestAgainMs = 60_000;
 /** The estimate of the log's time changes as messages come in, so a long sleep is cut up. */
 const longestSleepMs = 10_000;
 /** How many timers go out in one turn of the event loop. */
@@ -48,7 +51,7 @@ export class LaneTimers {
 
   /** Arms a deadline, in place of an earlier one of the same task and kind. */
   arm(request: TimerRequest): void {
-    this.#put(request, request.deadlineMs);
+    this.#put(request, request.deadlineMs, againMs);
     this.#schedule();
   }
 
@@ -61,7 +64,7 @@ export class LaneTimers {
   /** Begins to publish, with what is armed already. */
   start(pending: readonly TimerRequest[]): void {
     this.#running = true;
-    for (const request of pending) this.#put(request, request.deadlineMs);
+    for (const request of pending) this.#put(request, request.deadlineMs, againMs);
     this.#schedule();
   }
 
@@ -72,8 +75,8 @@ export class LaneTimers {
     this.#wakesAtMs = Number.POSITIVE_INFINITY;
   }
 
-  #put(request: TimerRequest, dueMs: number): void {
-    const armed: Armed = { key: keyOf(request), request, dueMs };
+  #put(request: TimerRequest, dueMs: number, patienceMs: number): void {
+    const armed: Armed = { key: keyOf(request), request, dueMs, patienceMs };
     this.#armed.set(armed.key, armed);
     this.#heap.push(armed);
   }
@@ -104,8 +107,9 @@ export class LaneTimers {
       if (first === undefined || first.dueMs > nowMs) break;
       this.#heap.pop();
       if (!this.#isCurrent(first)) continue;
-      this.#put(first.request, nowMs + againMs);
-      fire(first.request);
+      const { request, patienceMs } = first;
+      this.#put(request, nowMs + patienceMs, Math.min(patienceMs * 2, longestAgainMs));
+      fire(request);
       sent += 1;
     }
     this.#schedule();

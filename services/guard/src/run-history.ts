@@ -1,8 +1,9 @@
-import { isCandorError, runTask, streams, type LogEntry, type Logger, type StoredMessage } from "@candor/contract";
+import { runTask, streams, type LogEntry, type Logger, type StoredMessage } from "@candor/contract";
 import { LaneReader, type Link } from "@candor/bus";
 import type { HistoryNeed } from "@candor/guards";
 import { admit } from "@candor/ledger";
 import { setTimeout as pause } from "node:timers/promises";
+import { isPassing } from "./passing-trouble.js";
 
 /** Messages under one filter below a sequence. */
 async function readBelow(link: Link, filter: string, belowSeq: number, signal: AbortSignal): Promise<StoredMessage[]> {
@@ -55,7 +56,7 @@ export async function readHistory(
       const messages = (await Promise.all(parts)).flat();
       return messages.sort((a, b) => a.seq - b.seq).map(admit);
     } catch (error) {
-      if (signal.aborted || !isCandorError(error, "server-unreachable", "server-failed")) throw error;
+      if (signal.aborted || !isPassing(error)) throw error;
       logger.warn({ lane, run, task, code: error.code }, `a closed task can't be read again yet: ${error.message}`);
       await pause(500, undefined, { signal });
     }
