@@ -68,10 +68,14 @@ function connectionKey({ connectionSeed }: Credentials): string {
   return fromSeed(utf8(connectionSeed)).getPublicKey();
 }
 
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 /** Waits until a process has printed a text on its standard error. */
 async function untilPrinted(child: ChildProcess, text: string, log: () => string): Promise<void> {
   while (!log().includes(text)) {
-    if (child.exitCode !== null || child.signalCode !== null) {
+    if (isOver(child)) {
       throw new CandorError("server-failed", `The process ended before it was ready: ${log().slice(-2_000)}`);
     }
     await Promise.race([once(child.stderr as NodeJS.EventEmitter, "data"), once(child, "exit")]);
@@ -122,6 +126,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
   const close = async (): Promise<void> => {
     for (const child of children) child.kill("SIGKILL");
+    await Promise.all(children.filter((child) => !isOver(child)).map((child) => once(child, "exit")));
     await Promise.all(open.map(({ nc }) => nc.close()));
     await Promise.all(nodes.map((node) => node.kill()));
     await rm(dir, { recursive: true, force: true });
