@@ -40,6 +40,9 @@ module.exports = {
     exclude: { path: "(^|/)dist/" },
     tsConfig: { fileName: "tsconfig.specs.json" },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["candor-source", "import", "node", "default", "types"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["candor-source", "import", "node", "default", "types"],
+    },
   },
 };

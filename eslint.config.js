@@ -13,7 +13,10 @@ export default tseslint.config(
       "no-restricted-syntax": [
         "error",
         { selector: "ExportAllDeclaration", message: "Name what is exported." },
-        { selector: "ThrowStatement > NewExpression[callee.name='Error']", message: "Throw a CandorError with a code." },
+        {
+          selector: "ThrowStatement > NewExpression[callee.name='Error']",
+          message: "Throw a CandorError with a code.",
+        },
       ],
     },
   },

@@ -232,7 +232,9 @@ describe("scenarios", () => {
     const refused: string[] = [];
     const auditor = await world.connect("auditor", "auditor");
     auditor.nc.subscribe(`candor.live.quarantine.*.payer.*`, {
-      callback: (_, message) => refused.push(message.subject),
+      callback: (_, message) => {
+        refused.push(message.subject);
+      },
     });
     await auditor.nc.flush();
     await old.report({ claim: "fail", finishReason: "error" });
