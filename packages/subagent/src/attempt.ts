@@ -2,7 +2,7 @@ import { CandorError } from "@candor/contract";
 import { currentAttempt, givenUp, inAttempt, type AttemptScope, type PriorAttempt } from "./attempt-scope.js";
 import { toFailure, type Classify, type Failure } from "./failure.js";
 import { requireLabel } from "./label.js";
-import { pause } from "./pause.js";
+import { longestTimerMs, pause } from "./pause.js";
 import type { TaskDesk } from "./task-desk.js";
 
 export interface AttemptOptions {
@@ -183,9 +183,12 @@ class TryLimit {
     if (outer.aborted) this.#pass();
     outer.addEventListener("abort", this.#pass, { once: true });
     if (timeoutMs === undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#controller.abort(new DOMException(`${operation} took longer than ${timeoutMs} ms.`, "TimeoutError"));
-    }, timeoutMs);
+    this.#timer = setTimeout(
+      () => {
+        this.#controller.abort(new DOMException(`${operation} took longer than ${timeoutMs} ms.`, "TimeoutError"));
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    );
   }
 
   get signal(): AbortSignal {

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { CandorError, hex, intentSubject, verdictSubject, type Logger } from "@candor/contract";
 import { openVerdict } from "./guard-record.js";
 import { isTaskIntent, openIntent, stopError, stopOf, stopStates, type Stop } from "./intent-view.js";
-import { pause } from "./pause.js";
+import { longestTimerMs, pause } from "./pause.js";
 import type { Expectation, LiveFeed, LiveMessage, LookUp } from "./ports.js";
 
 export interface ControlOptions {
@@ -13,6 +13,8 @@ export interface ControlOptions {
   readonly operator: string;
   /** The delegation that the task is done under. */
   readonly delegation: { readonly sequence: number; readonly hash: Uint8Array };
+  /** Longest window after a recall that the brief allows, in ms. */
+  readonly maxGraceMs: number | undefined;
   /** How long to wait for the guard's word on a new intent, in ms. */
   readonly verdictMs: number;
   /** Called at once for every reason to stop, before the guard has spoken on it. */
@@ -202,9 +204,10 @@ export class Control {
 
   #cutAfter(stop: Stop): void {
     const cutting = this.#cutting;
+    const graceMs = Math.min(stop.graceMs, this.#options.maxGraceMs ?? longestTimerMs, longestTimerMs);
     const timer = setTimeout(() => {
       cutting.abort(stopError(stop.state));
-    }, stop.graceMs);
+    }, graceMs);
     this.#ends.push(() => {
       clearTimeout(timer);
     });

@@ -1,3 +1,6 @@
+/** The longest that a timer can wait, in ms; one that is to wait longer fires at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** Waits, or rejects with the signal's reason as soon as it is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -5,10 +8,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       reject(signal.reason as Error);
       return;
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      },
+      Math.min(ms, longestTimerMs),
+    );
     const stop = (): void => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
@@ -16,9 +22,6 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener("abort", stop, { once: true });
   });
 }
-
-/** The longest that a timer can wait; beyond it fires at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** The value of `promise`, or undefined if it takes longer. Its rejection is passed on while waited for. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<{ readonly value: T } | undefined> {

@@ -186,6 +186,16 @@ describe("D1 recorder", () => {
     expect(chainOf(bus).map(({ kind }) => kind)).toEqual(["receipt"]);
   });
 
+  it("stops for good when the server will never take an event", async () => {
+    const bus = new MemoryBus();
+    const recorder = recorderOver(bus);
+    const error = new CandorError("permission-denied", "Not yours.");
+    bus.publish = () => Promise.resolve({ outcome: "refused", error });
+    await recorder.record("error", note("o"));
+    while (recorder.failure === undefined) await new Promise(setImmediate);
+    await expect(recorder.record("error", note("p"))).rejects.toBe(error);
+  });
+
   it("signs what must be signed with the task key, over the hash", async () => {
     const bus = new MemoryBus();
     const spool = new MemorySpool();

@@ -144,6 +144,7 @@ class Opening {
       fleet: { name: fleet, key: fleetKey },
       operator: identity.operator,
       delegation,
+      maxGraceMs: delegation.payload.brief.maxGraceMs,
       verdictMs: limits.verdictMs,
       onStop: (stop) => {
         this.#stopping.answer(stop, this.#control, ready);

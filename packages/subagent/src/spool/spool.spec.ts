@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -113,6 +114,22 @@ describe("R11 spool folder", () => {
     for (const name of readdirSync(spool.folder)) expect(statSync(join(spool.folder, name)).mode & 0o077).toBe(0);
     chmodSync(join(spool.folder, "task.seed"), 0o644);
     expect(() => Spool.open(root, place)).toThrow(expect.objectContaining({ code: "key-exposed" }));
+  });
+
+  it("says so where it can't be made", () => {
+    writeFileSync(join(root, "file"), "");
+    expect(() => Spool.open(join(root, "file"), place)).toThrow(
+      expect.objectContaining({ code: "folder-not-writable" }),
+    );
+  });
+
+  it("starts over from a key of which a crash left half", () => {
+    const folder = join(root, "a.r.t.1");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "task.seed"), "SU", { mode: 0o600 });
+    const spool = Spool.open(root, place);
+    expect(spool.content.isFresh).toBe(true);
+    spool.close();
   });
 
   it.each([

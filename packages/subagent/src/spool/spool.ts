@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CandorError, equalBytes, type EventKind } from "@candor/contract";
-import { createSeed, createSigner, type Signer } from "@candor/ledger";
+import { createSigner, type Signer } from "@candor/ledger";
+import { createKeyFile, readKeyFile } from "@candor/ledger/files";
 import { Lock } from "./lock.js";
 import { RecordFile } from "./record-file.js";
 import { SpoolContent } from "./spool-content.js";
@@ -49,13 +50,11 @@ export class Spool {
   static open(root: string, place: SpoolPlace): Spool {
     const folder = join(root, `${place.actor}.${place.run}.${place.task}.${place.epoch}`);
     makeFolder(folder);
-    const lock = Lock.take(folder);
+    const lock = takeLock(folder);
     try {
-      const hadSeed = existsSync(join(folder, seedName));
       const { file, records } = RecordFile.open(join(folder, logName));
       try {
-        if (records.length > 0 && !hadSeed) throw lost(folder, "its task key is gone");
-        const signer = createSigner(hadSeed ? readSeed(folder) : makeSeed(folder));
+        const signer = createSigner(records.length > 0 ? readSeed(folder) : makeSeed(folder));
         const content = SpoolContent.from(records);
         requireSame(folder, content, place, signer);
         const spool = new Spool(folder, { signer, content, lock, file });
@@ -94,31 +93,34 @@ export class Spool {
   }
 }
 
+function takeLock(folder: string): Lock {
+  try {
+    return Lock.take(folder);
+  } catch (cause) {
+    throw cause instanceof CandorError ? cause : notWritable(folder, cause);
+  }
+}
+
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   } catch (cause) {
-    throw new CandorError(
-      "folder-not-writable",
-      `The spool folder ${folder} can't be made: check its rights, or give another as spoolDir.`,
-      { cause, path: folder },
-    );
+    throw notWritable(folder, cause);
   }
 }
 
+/** A key that no record names was never used: a crash may have left half of it. */
 function makeSeed(folder: string): string {
-  const seed = createSeed();
-  writeFileSync(join(folder, seedName), `${seed}\n`, { mode: 0o600, flag: "wx", flush: true });
-  return seed;
+  const path = join(folder, seedName);
+  rmSync(path, { force: true });
+  return createKeyFile(path);
 }
 
 function readSeed(folder: string): string {
   const path = join(folder, seedName);
-  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
-    throw new CandorError("key-exposed", `Others can read the task key ${path}: set its mode to 0600.`, { path });
-  }
-  return readFileSync(path, "utf8").trim();
+  if (!existsSync(path)) throw lost(folder, "its task key is gone");
+  return readKeyFile(path);
 }
 
 function requireSame(folder: string, content: SpoolContent, place: SpoolPlace, signer: Signer): void {
@@ -133,5 +135,13 @@ function lost(folder: string, why: string): CandorError {
     "spool-lost",
     `The spool ${folder} can't be continued: ${why}. Ask the orchestrator to delegate the task again.`,
     { path: folder },
+  );
+}
+
+function notWritable(folder: string, cause: unknown): CandorError {
+  return new CandorError(
+    "folder-not-writable",
+    `The spool folder ${folder} can't be written: check its rights and the disk's space, or give another as spoolDir.`,
+    { cause, path: folder },
   );
 }
