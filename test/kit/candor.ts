@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { CandorError } from "@candor/contract";
 
-const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
-/** From the sources under vitest, and from `test/dist` when run built. */
-const mainPath = main.includes("/test/packages/") ? main.replace("/test/packages/", "/packages/") : main;
+const builtMain = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+/** The built command. From the sources under vitest, and from `test/dist` when run built. */
+export const candorPath = builtMain.includes("/test/packages/")
+  ? builtMain.replace("/test/packages/", "/packages/")
+  : builtMain;
 
 export interface CandorOptions {
   /** On top of this process's environment; undefined takes a variable away. */
@@ -32,7 +34,7 @@ export interface RunningCandor {
 
 /** Starts the built command line as a process of its own. */
 export function startCandor(args: readonly string[], { env = {}, cwd }: CandorOptions = {}): RunningCandor {
-  const child = spawn(process.execPath, [mainPath, ...args], {
+  const child = spawn(process.execPath, [candorPath, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, DEBUG: undefined, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,22 +1,43 @@
 import { join } from "node:path";
 import type { Embedded } from "@candor/cli";
-import { readCertificateFile } from "@candor/ledger/files";
+import type { Certificate } from "@candor/contract";
+import { readCertificateFile, type Credentials } from "@candor/ledger/files";
 import { connectOrchestrator } from "@candor/orchestrator";
 import { connectSubagent } from "@candor/subagent";
 
+export interface Stage {
+  readonly servers: readonly string[];
+  readonly fleet: string | Credentials;
+  readonly agent: string | Credentials;
+  readonly agentCertificate: Certificate;
+  readonly memoryDir?: string;
+  readonly spoolDir?: string;
+}
+
+/** The stage that an embedded server with its usual identities is. */
+export function stageOf({ url, authDir, dataDir, credentials }: Embedded): Stage {
+  return {
+    servers: [url],
+    fleet: credentials({ role: "orchestrator", name: "fleet" }),
+    agent: credentials({ role: "agent", name: "agent" }),
+    agentCertificate: readCertificateFile(join(authDir, "certificates", "agent-agent.json")),
+    memoryDir: join(dataDir, "memory"),
+  };
+}
+
 /** Plays a run of three tasks through both SDKs: one that succeeds with a retry and an effect, one that fails, one recalled. */
-export async function playHonestRun(embedded: Embedded, run: string): Promise<void> {
-  const { url, authDir } = embedded;
+export async function playHonestRun(stage: Stage, run: string): Promise<void> {
+  const { servers, agentCertificate: certificate, memoryDir, spoolDir } = stage;
   const fleet = await connectOrchestrator({
-    servers: url,
-    credentials: embedded.credentials({ role: "orchestrator", name: "fleet" }),
-    memoryDir: join(embedded.dataDir, "memory"),
+    servers,
+    credentials: stage.fleet,
+    ...(memoryDir === undefined ? {} : { memoryDir }),
   });
   const agent = await connectSubagent({
-    servers: url,
-    credentials: embedded.credentials({ role: "agent", name: "agent" }),
+    servers,
+    credentials: stage.agent,
+    ...(spoolDir === undefined ? {} : { spoolDir }),
   });
-  const certificate = readCertificateFile(join(authDir, "certificates", "agent-agent.json"));
   const opened = await fleet.openRun({ run, title: "a run of the tests" });
 
   const paid = await opened.delegate({

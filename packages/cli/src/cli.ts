@@ -1,41 +1,12 @@
 import { readFileSync } from "node:fs";
 import { exitCodes, type ExitCode } from "@candor/contract";
 import { Command, CommanderError } from "commander";
-import { addAudit } from "./commands/audit.js";
-import { addAuth } from "./commands/auth.js";
-import { addRecall, addTerminate } from "./commands/control.js";
-import { addDemo } from "./commands/demo.js";
-import { addDoctor } from "./commands/doctor.js";
-import { addErase } from "./commands/erase.js";
-import { addExplain } from "./commands/explain.js";
-import { addSchema } from "./commands/schema.js";
-import { addRun, addTask } from "./commands/show.js";
-import { addStreams } from "./commands/streams.js";
-import { addTail } from "./commands/tail.js";
-import { addUp } from "./commands/up.js";
+import { commandLoaders, type AddCommand } from "./command-loaders.js";
 import { createContext, type Context } from "./context.js";
 import { toFailure } from "./failure.js";
 import { examples } from "./help.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
-
-/** In the order of the help. */
-const commands = [
-  addDemo,
-  addUp,
-  addTail,
-  addRun,
-  addTask,
-  addRecall,
-  addTerminate,
-  addAudit,
-  addErase,
-  addAuth,
-  addStreams,
-  addDoctor,
-  addExplain,
-  addSchema,
-];
 
 /** Version of this package. */
 function version(): string {
@@ -43,7 +14,14 @@ function version(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-function createProgram(context: Context): Command {
+/** The commands that this command line needs: the one it names, or all where the help or a suggestion lists them. */
+async function loadCommands(args: readonly string[]): Promise<readonly AddCommand[]> {
+  const named = args.find((word) => !word.startsWith("-")) ?? "";
+  const one = Object.hasOwn(commandLoaders, named) ? commandLoaders[named] : undefined;
+  return one === undefined ? Promise.all(Object.values(commandLoaders).map((load) => load())) : [await one()];
+}
+
+async function createProgram(context: Context, args: readonly string[]): Promise<Command> {
   const program = new Command("candor")
     .description("Keeps delegated work honest: signed facts in, verdicts out.")
     .version(version(), "-V, --version", "print the version")
@@ -61,7 +39,7 @@ function createProgram(context: Context): Command {
       outputError: () => undefined,
     })
     .addHelpText("after", examples("candor demo", "candor up", "candor audit --all", "candor explain log-gap"));
-  for (const add of commands) add(program, context);
+  for (const add of await loadCommands(args)) add(program, context);
   for (const command of program.commands) inherit(command, program);
   return program;
 }
@@ -103,8 +81,8 @@ export async function runCli(
   environment: Context["environment"],
 ): Promise<ExitCode> {
   const context = createContext(terminal, environment);
-  const program = createProgram(context);
   try {
+    const program = await createProgram(context, args);
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync([...args], { from: "user" });
   } catch (error) {

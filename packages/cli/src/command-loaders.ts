@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import type { Context } from "./context.js";
+
+/** Adds a command to the program. */
+export type AddCommand = (program: Command, context: Context) => void;
+
+/**
+ * Every command by its name, in the order of the help. A command is loaded only when it is needed: what one brings along
+ * takes longer to load than another to run.
+ */
+export const commandLoaders: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  demo: async () => (await import("./commands/demo.js")).addDemo,
+  up: async () => (await import("./commands/up.js")).addUp,
+  tail: async () => (await import("./commands/tail.js")).addTail,
+  run: async () => (await import("./commands/show.js")).addRun,
+  task: async () => (await import("./commands/show.js")).addTask,
+  recall: async () => (await import("./commands/control.js")).addRecall,
+  terminate: async () => (await import("./commands/control.js")).addTerminate,
+  audit: async () => (await import("./commands/audit.js")).addAudit,
+  erase: async () => (await import("./commands/erase.js")).addErase,
+  auth: async () => (await import("./commands/auth.js")).addAuth,
+  streams: async () => (await import("./commands/streams.js")).addStreams,
+  doctor: async () => (await import("./commands/doctor.js")).addDoctor,
+  explain: async () => (await import("./commands/explain.js")).addExplain,
+  schema: async () => (await import("./commands/schema.js")).addSchema,
+};

@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addIdentity } from "@candor/cli";
+import { candor, candorPath } from "../kit/candor.js";
+
+let dir = "";
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "candor-cli-"));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+describe("Q2 Q3 the command as a process", () => {
+  it("says what is wrong in one line without control codes, and ends with the code's exit code", async () => {
+    const { exit, stdout, stderr } = await candor(["doctor", "--data", join(dir, "nothing")]);
+    expect(exit).toBe(3);
+    expect(stdout).toContain("server-unreachable");
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(stderr).toBe("");
+  });
+
+  it("is not disturbed by a reader that stops early", async () => {
+    const shell = spawn("sh", [
+      "-c",
+      `{ "$0" "$1" explain --json; echo "exit $?" >&2; } | head -n 1`,
+      process.execPath,
+      candorPath,
+    ]);
+    let [out, err] = ["", ""];
+    shell.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    shell.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    await once(shell, "close");
+    expect({ out, err }).toEqual({ out: "[\n", err: "exit 0\n" });
+  });
+});
+
+describe("B7 candor auth", () => {
+  it("makes an operator once, adds identities once, and lists them", async () => {
+    const auth = join(dir, "auth");
+    const init = async (): Promise<object> =>
+      JSON.parse((await candor(["auth", "init", auth, "--json"])).stdout) as object;
+    const first = await init();
+    expect(first).toMatchObject({ made: true });
+    expect(await init()).toEqual({ ...first, made: false });
+
+    const added = await candor(["auth", "add", "agent", "payer", "--dir", auth, "--json"]);
+    expect(JSON.parse(added.stdout)).toMatchObject({ role: "agent", name: "payer", reloaded: false });
+    const twice = await candor(["auth", "add", "agent", "payer", "--dir", auth]);
+    expect(twice).toMatchObject({ exit: 2, stdout: "" });
+    expect(twice.stderr).toContain("exists already");
+
+    const { stdout } = await candor(["auth", "list", "--dir", auth, "--json"]);
+    const listed = JSON.parse(stdout) as readonly { readonly role: string; readonly name: string }[];
+    expect(listed.map(({ role, name }) => `${role} ${name}`)).toEqual(["agent payer", "operator operator"]);
+    expect((await stat(join(auth, "agent-payer"))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(auth, "agent-payer", "signing.seed"))).mode & 0o777).toBe(0o600);
+    const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");
+    expect(rules).toContain("# agent payer");
+    expect(rules).not.toMatch(/\bSU[A-Z2-7]{56}\b/);
+  });
+
+  it("keeps every identity when several processes add some at once", async () => {
+    const auth = join(dir, "many");
+    await candor(["auth", "init", auth]);
+    const names = ["a0", "a1", "a2", "a3"];
+    const results = await Promise.all([
+      ...names.map((name) => candor(["auth", "add", "agent", name, "--dir", auth])),
+      addIdentity(auth, { role: "agent", name: "here" }),
+    ]);
+    expect(results.flatMap((result) => ("exit" in result ? [result.exit] : []))).toEqual(names.map(() => 0));
+    const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");
+    for (const name of [...names, "here"]) expect(rules).toContain(`# agent ${name}\n`);
+  });
+});
