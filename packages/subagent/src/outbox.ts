@@ -38,7 +38,7 @@ export class Outbox {
   #idle: (() => void)[] = [];
   #slots: (() => void)[] = [];
   #underWay = 0;
-  #failed = false;
+  #failure: CandorError | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -57,12 +57,15 @@ export class Outbox {
 
   /**
    * Waits until the log has everything pushed.
-   * @throws CandorError `publish-unconfirmed` after `timeoutMs`; the events stay in the spool and are still sent
+   * @throws CandorError `publish-unconfirmed` after `timeoutMs`; the events stay in the spool and are still sent. What stopped
+   *   the outbox for good, at once
    */
   async drained(timeoutMs: number): Promise<void> {
     if (this.#pending === 0) return;
     const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
-    if ((await within(idle, timeoutMs)) === undefined && this.#pending > 0) throw unconfirmed(this.#pending, timeoutMs);
+    const done = await within(idle, timeoutMs);
+    if (this.#failure !== undefined) throw this.#failure;
+    if (done === undefined && this.#pending > 0) throw unconfirmed(this.#pending, timeoutMs);
   }
 
   /** Sends nothing more. What is pending stays in the spool. */
@@ -92,7 +95,7 @@ export class Outbox {
   }
 
   #isStopped(): boolean {
-    return this.#failed || this.#closing.signal.aborted;
+    return this.#failure !== undefined || this.#closing.signal.aborted;
   }
 
   async #deliver(entry: OutboxEntry): Promise<void> {
@@ -120,9 +123,9 @@ export class Outbox {
   }
 
   #fail(error: CandorError): void {
-    if (this.#failed) return;
-    this.#failed = true;
-    for (const resolve of this.#slots.splice(0)) resolve();
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const resolve of [...this.#slots.splice(0), ...this.#idle.splice(0)]) resolve();
     this.#options.onFailure(error);
   }
 }

@@ -192,7 +192,7 @@ describe("D1 recorder", () => {
     const error = new CandorError("permission-denied", "Not yours.");
     bus.publish = () => Promise.resolve({ outcome: "refused", error });
     await recorder.record("error", note("o"));
-    while (recorder.failure === undefined) await new Promise(setImmediate);
+    await expect(recorder.flush(60_000)).rejects.toBe(error);
     await expect(recorder.record("error", note("p"))).rejects.toBe(error);
   });
 
