@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { EventStream, Publisher, readLast, type Bus, type Link } from "@candor/bus";
 import { laneOf, streams, utf8 } from "@candor/contract";
+import { storedMessages } from "../kit/stored-messages.js";
 import { startServer, type TestServer } from "../kit/start-server.js";
 
 const run = "r1";
@@ -177,6 +178,18 @@ describe("publisher", () => {
     expect(await publishing).toMatchObject({ type: "lost", certain: false, last: { data: utf8("theirs") } });
   });
 
+  it("says of the same bytes, stored by an earlier call, that it was not this one", async () => {
+    const request = {
+      subject: intentPublished("twice"),
+      bytes: utf8("the very same"),
+      expect: { sequence: 0, subject: intentStored("twice") },
+    };
+    const first = await new Publisher(fleet).publish(request);
+    if (first.type !== "stored") return expect.unreachable();
+    expect(first.repeated).toBeUndefined();
+    expect(await new Publisher(fleet).publish(request)).toEqual({ type: "stored", seq: first.seq, repeated: true });
+  });
+
   it("S29 a plain message whose answer was lost is stored again: twice the same bytes, none lost", async () => {
     const before = await countOn(stored("retry"));
     const outcome = await new Publisher(withoutAnswers(agent, 1)).publish({
@@ -239,12 +252,8 @@ describe("event stream", () => {
   afterAll(() => server.close());
 
   const storedTexts = async (subject: string): Promise<string[]> => {
-    const consumer = await operator.js.consumers.get(streams.log, { filter_subjects: subject });
-    const { num_pending: count } = await consumer.info();
-    const texts: string[] = [];
-    if (count === 0) return texts;
-    for await (const message of await consumer.consume()) if (texts.push(message.string()) === count) break;
-    return texts;
+    const messages = await storedMessages(operator, streams.log, subject);
+    return messages.map(({ data }) => new TextDecoder().decode(data));
   };
 
   it("stores everything in order, with a bounded number under way", async () => {

@@ -18,6 +18,7 @@ import {
   type Certificate,
 } from "@candor/contract";
 import { faultyWire, type FaultyWire } from "../kit/faulty-wire.js";
+import { storedMessages } from "../kit/stored-messages.js";
 import { startServer, type StartServerOptions, type TestServer } from "../kit/start-server.js";
 
 const lane = 3;
@@ -71,17 +72,12 @@ interface Found {
 }
 
 async function storedRecords(bus: Bus): Promise<Found[]> {
-  const consumer = await bus.js.consumers.get(streams.verdicts);
-  const { num_pending: count } = await consumer.info();
-  const found: Found[] = [];
-  if (count === 0) return found;
-  for await (const message of await consumer.consume()) {
-    const { body, certificate: by } = decodeSigned(message.data);
+  const messages = await storedMessages(bus, streams.verdicts);
+  return messages.map(({ subject, seq, data }) => {
+    const { body, certificate: by } = decodeSigned(data);
     const { ordinal = 1 } = decodeValue(body) as { ordinal?: number };
-    found.push({ subject: message.subject, seq: message.seq, ordinal, guard: by.name });
-    if (found.length === count) break;
-  }
-  return found;
+    return { subject, seq, ordinal, guard: by.name };
+  });
 }
 
 /** B5: each record of every subject once, in order. */

@@ -49,19 +49,25 @@ export class RecordTurns {
   }
 
   add(line: RecordLine): void {
-    this.#ready.add(line);
-    this.#pump();
+    if (this.#isPumping || this.#ready.size > 0 || this.#underWay >= this.#options.maxUnderWay) {
+      this.#ready.add(line);
+      return;
+    }
+    this.#isPumping = true;
+    this.#begin(line);
+    this.#isPumping = false;
+    if (this.#ready.size > 0) this.#pump();
   }
 
   /** A record that had its turn is settled. */
   release(): void {
     this.#underWay -= 1;
-    this.#pump();
+    if (this.#ready.size > 0) this.#pump();
   }
 
   /** Hands out the record in the place of a line's first, if it was heard of. */
   heard(line: RecordLine): StoredRecord | undefined {
-    return this.#live.take(line.subject, first(line).ordinal);
+    return this.#live.isListening ? this.#live.take(line.subject, first(line).ordinal) : undefined;
   }
 
   /** @param isLive it was heard of, so whoever stored it is at work just now */
