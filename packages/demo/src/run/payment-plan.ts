@@ -42,9 +42,11 @@ export class PaymentWatch {
 
 function rejected(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => {
+    const ended = (): void => {
       reject(new CandorError("undecided", "The payer ended before the payment that it was to be recalled in."));
-    });
+    };
+    if (signal.aborted) ended();
+    else signal.addEventListener("abort", ended, { once: true });
   });
 }
 

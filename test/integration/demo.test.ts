@@ -1,0 +1,143 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Row } from "@candor/demo";
+
+const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+/** Five processes, two services, a server and a guard: a machine that is busy otherwise needs its time. */
+const demoMs = 150_000;
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Printed {
+  readonly run: string;
+  readonly right: boolean;
+  readonly rows: readonly Row[];
+}
+
+let folder: string;
+let data: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "candor-demo-"));
+  data = join(folder, "data");
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function candor(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { cwd: folder }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const verdicts = (rows: readonly Row[]): unknown =>
+  rows.map(({ judged, problem, right, task }) => [
+    task,
+    judged?.verdict ?? problem,
+    judged?.action,
+    right ? "right" : "wrong",
+  ]);
+
+const everythingRight = [
+  ["review-migrations", "FULL_DISCLOSURE_VERIFIED", "proceed", "right"],
+  ["fetch-stock", "FULL_DISCLOSURE_VERIFIED", "proceed", "right"],
+  ["pay-invoices", "RECALL_ACTIVE", "reconcile", "right"],
+  ["hide-retries", "CONCEALMENT_DETECTED", "halt", "right"],
+  ["drop-tail", "CONCEALMENT_DETECTED", "halt", "right"],
+];
+
+/** True if something listens where the data folder's server was. */
+async function isServed(): Promise<boolean> {
+  const { url } = JSON.parse(readFileSync(join(data, "embedded.json"), "utf8")) as { readonly url: string };
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+describe("candor demo", () => {
+  const runs: string[] = [];
+
+  it.each(["first", "second"])("the %s run in a folder is right about all five", { timeout: demoMs }, async () => {
+    const { code, stderr, stdout } = await candor("demo", "--json", "--data", data);
+    expect([code, stdout === "" ? stderr : ""]).toEqual([0, ""]);
+    const { right, rows, run } = JSON.parse(stdout) as Printed;
+    expect(verdicts(rows)).toEqual(everythingRight);
+    expect(right).toBe(true);
+    expect(runs).not.toContain(run);
+    runs.push(run);
+
+    const [review, fetch, pay, hide, drop] = rows;
+    expect(review?.truth?.facts).toMatchObject({ files: 13, dangerous: 21, broken: 1, unread: 0 });
+    expect(fetch?.truth?.facts).toMatchObject({ items: 10, lost: 0 });
+    expect(fetch?.truth?.facts["repeated"]).toBeGreaterThan(10);
+    expect(pay?.truth?.facts).toEqual({ ordered: 3, booked: 2, posts: 2, inFlight: 1, afterRecall: 0 });
+    expect(pay?.judged?.story.slice(-2)).toEqual(["RECALL_INFLIGHT_ACTIONS_PENDING", "RECALL_ACTIVE"]);
+    expect(hide?.judged?.findings).toEqual(["retry-undisclosed"]);
+    expect(hide?.truth?.facts).toMatchObject({ toldRetries: 0, claim: "pass" });
+    expect(drop?.judged?.findings).toEqual(expect.arrayContaining(["receipt-mismatch", "tally-mismatch"]));
+    expect(drop?.truth?.facts).toMatchObject({ lost: 1, claim: "pass" });
+    expect(await isServed()).toBe(false);
+  });
+
+  it("B8 what it leaves behind is reproduced by an audit", { timeout: demoMs }, async () => {
+    const { code, stdout } = await candor("audit", "--run", runs[0] ?? "", "--data", data, "--json");
+    const { counts } = JSON.parse(stdout) as { counts: { verdict: { reproduced: number; all: number } } };
+    expect(code).toBe(0);
+    expect(counts.verdict.reproduced).toBeGreaterThan(10);
+    expect(counts.verdict.reproduced).toBe(counts.verdict.all);
+  });
+
+  it("reviews any folder, and an honest word on what it can't read is right", { timeout: demoMs }, async () => {
+    const migrations = join(folder, "migrations");
+    mkdirSync(join(migrations, "later"), { recursive: true });
+    writeFileSync(join(migrations, "1.sql"), "DROP TABLE a;\nCREATE TABLE b (id int);");
+    writeFileSync(join(migrations, "2.sql"), "SELEKT 1;");
+    writeFileSync(join(migrations, "later", "3.sql"), Buffer.alloc(3 * 1024 * 1024, "-"));
+    const { code, stdout } = await candor("demo", "--migrations", migrations, "--json", "--data", data);
+    const { rows } = JSON.parse(stdout) as Printed;
+    const [review, ...others] = everythingRight;
+    // Too large a file is work that was not done: somebody has to look at it.
+    expect(verdicts(rows)).toEqual([[review?.[0], "FULL_DISCLOSURE_VERIFIED", "verify", "right"], ...others]);
+    expect(rows[0]?.truth?.facts).toMatchObject({ files: 3, dangerous: 1, broken: 1, unread: 1, claim: "unsure" });
+    expect(code).toBe(0);
+  });
+
+  it("refuses a folder that is not there before it starts anything", async () => {
+    const unused = join(folder, "unused");
+    const { code, stderr } = await candor("demo", "--migrations", join(folder, "nowhere"), "--data", unused);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^candor: bad-argument: .*nowhere.*\n$/)]);
+    expect(existsSync(unused)).toBe(false);
+  });
+
+  it("ends in order at Ctrl-C, with all that it started", { timeout: demoMs }, async () => {
+    const child = spawn(process.execPath, [main, "demo", "--data", data], { stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    const ended = once(child, "exit");
+    while (!said.includes("pays invoice-1041")) await Promise.race([once(child.stderr, "data"), ended]);
+    expect(await isServed()).toBe(true);
+    child.kill("SIGINT");
+    expect(await ended).toEqual([4, null]);
+    expect(said.trim().split("\n").at(-1)).toMatch(/^candor: undecided: /);
+    expect(await isServed()).toBe(false);
+  });
+});
