@@ -30,7 +30,7 @@ export function openBusSource(bus: Bus, lanes: number): AuditSource {
       to: belowSeq - 1,
       take: (batch) => {
         // Copies: a view would hold the whole piece that the message arrived in.
-        for (const message of batch) found.push({ ...message, data: message.data.slice() });
+        for (const message of batch) found.push({ ...message, data: Uint8Array.from(message.data) });
         return undefined;
       },
     });

@@ -92,7 +92,7 @@ export class PublishedRecords {
     const kind = subject.startsWith("candor.quarantine.") ? "quarantine" : "verdict";
     try {
       const { body, certificate, signature } = decodeSigned(data);
-      const copy = body.slice();
+      const copy = Uint8Array.from(body);
       const list = this.bySubject.get(subject) ?? [];
       this.bySubject.set(subject, list);
       list.push({ kind, subject, recordSeq: seq, body: copy, guard: certificate.name });

@@ -13,5 +13,5 @@ export async function readProseKey(
 ): Promise<ProseKey> {
   if (bus.identity.role !== "operator") return { state: "withheld" };
   const found = await readLast(bus, streams.dataKeys, dataKeySubject({ fleet, run }));
-  return found === undefined ? { state: "erased" } : { state: "there", key: found.data.slice() };
+  return found === undefined ? { state: "erased" } : { state: "there", key: Uint8Array.from(found.data) };
 }

@@ -47,7 +47,7 @@ async function readAll(bus: Bus, stream: string, filter: string): Promise<readon
     to: facts.lastSeq,
     take: (batch) => {
       // Copies: a view would hold the whole piece that the message arrived in.
-      for (const message of batch) found.push({ ...message, data: message.data.slice() });
+      for (const message of batch) found.push({ ...message, data: Uint8Array.from(message.data) });
       return undefined;
     },
   });
