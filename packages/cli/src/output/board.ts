@@ -7,6 +7,7 @@ import type { Terminal } from "./terminal.js";
 export type Tell = (row: string, text: string, end?: "right" | "wrong") => void;
 
 export interface BoardRow {
+  /** Stands before what is said where nobody looks on. */
   readonly id: string;
   readonly title: string;
 }
@@ -15,16 +16,15 @@ export interface BoardRow {
 const quietMs = 2_000;
 const numbers = /\d+/g;
 
-function plainTell(terminal: Terminal, rows: readonly BoardRow[]): Tell {
+function plainTell(terminal: Terminal): Tell {
   const said = new Map<string, { readonly words: string; readonly atMs: number }>();
-  const titles = new Map(rows.map(({ id, title }) => [id, title]));
   return (row, text, end) => {
     const atMs = performance.now();
     const words = text.replace(numbers, "");
     const last = said.get(row);
     if (end === undefined && last?.words === words && atMs - last.atMs < quietMs) return;
     said.set(row, { words, atMs });
-    terminal.note(`${titles.get(row) ?? row}: ${text}`);
+    terminal.note(`${row}: ${text}`);
   };
 }
 
@@ -57,7 +57,7 @@ export async function withBoard<T>(
   rows: readonly BoardRow[],
   run: (tell: Tell) => Promise<T>,
 ): Promise<T> {
-  if (!terminal.isLive) return run(plainTell(terminal, rows));
+  if (!terminal.isLive) return run(plainTell(terminal));
   const live = new Map(rows.map(({ id }) => [id, new LiveRow()]));
   const list = new Listr(
     rows.map(({ id, title }) => ({

@@ -21,17 +21,17 @@ export const fetchStock: Agent = async (job, say) => {
   const { caller, items, url } = fetchWorkSchema.parse(job.work);
   return await doTask(job, (task) =>
     task.run(async (ctx) => {
-      let found = 0;
+      const counts = { found: 0, again: 0 };
       const stock = await Promise.all(
         items.map((item) =>
           ctx.attempt(
             "inventory.lookup",
             { covers: item, upstream: "inventory", maxAttempts: 6, classify: classifyServiceError },
             async ({ attempt, signal }) => {
-              if (attempt > 1) say(`looks ${item} up again, for the ${attempt}. time`);
+              if (attempt > 1) counts.again += 1;
               const { quantity } = await fetchItem(url, item, signal, { caller, timeoutMs: lookupTimeoutMs });
-              found += 1;
-              say(`${found} of ${items.length} items found`);
+              counts.found += 1;
+              say(`${counts.found} of ${items.length} items found, ${counts.again} lookups repeated`);
               return quantity;
             },
           ),

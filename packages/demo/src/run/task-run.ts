@@ -27,7 +27,7 @@ export async function performTask(plan: Plan, context: TaskRunContext): Promise<
   const { run, say, signal, story } = context;
   try {
     const told = await work(plan, context);
-    say("the guard judges");
+    say("waits for the guard's last word");
     const decided = await decide(run, plan.task);
     const judged = await judgedBy(decided, story);
     const truth = await plan.truth(told);
