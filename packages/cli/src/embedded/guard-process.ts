@@ -49,6 +49,12 @@ async function failureOf(logFile: string, start: number, status: string): Promis
     : new CandorError("server-failed", `The guard ended (${status}). See ${logFile}.`);
 }
 
+/** The guard's program. A process runs built output, also where the tests of this process resolve to sources. */
+function guardProgram(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return resolve("@candor/guard/main").replace(/src([\\/])main\.ts$/, "dist$1main.js");
+}
+
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
@@ -60,8 +66,7 @@ export function startGuardProcess({ name, url, credentials, dataDir }: GuardProc
   const logFile = join(dataDir, `guard-${name}.log`);
   const log = openSync(logFile, "a");
   const logStart = fstatSync(log).size;
-  const { resolve } = createRequire(import.meta.url);
-  const args = [resolve("@candor/guard/main"), "--servers", url, "--credentials", credentials, "--parent-watch"];
+  const args = [guardProgram(), "--servers", url, "--credentials", credentials, "--parent-watch"];
   // In a group of its own: Ctrl-C at a terminal reaches only this process, which then stops the guard in order.
   const child = spawn(process.execPath, args, { stdio: ["pipe", log, log], detached: true });
   closeSync(log);

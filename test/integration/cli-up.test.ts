@@ -1,0 +1,134 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connectAs } from "@candor/cli";
+import { exitCodes } from "@candor/contract";
+import { readCredentials } from "@candor/ledger/files";
+import { candor, processesOf, startCandor, type RunningCandor } from "../kit/candor.js";
+import { until } from "../kit/guard-stage.js";
+
+interface Up {
+  readonly url: string;
+  readonly lanes: number;
+  readonly server: { readonly pid: number };
+  readonly guards: readonly { readonly pid: number; readonly name: string }[];
+}
+
+let dir = "";
+let data = "";
+const running: RunningCandor[] = [];
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "candor-up-"));
+  data = join(dir, "data");
+});
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+  await until(async () => (await processesOf(dir)).length === 0);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function up(...args: readonly string[]): Promise<{ readonly process: RunningCandor; readonly up: Up }> {
+  const process = startCandor(["up", "--data", data, "--port", "0", "--json", ...args]);
+  running.push(process);
+  await process.printed("\n");
+  return { process, up: JSON.parse(process.stdout()) as Up };
+}
+
+describe("Q3 B7 candor up", () => {
+  it("runs server, streams and guard with permissions on, takes up new identities, and ends with Ctrl-C", async () => {
+    const { process, up: found } = await up();
+    expect(found).toMatchObject({ lanes: 16, guards: [{ name: "guard-1" }] });
+
+    const doctor = await candor(["doctor", "--data", data, "--json"]);
+    expect(doctor.exit).toBe(0);
+    const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly { what: string; state: string }[] };
+    expect(checks.filter(({ state }) => state !== "ok")).toEqual([]);
+    expect(checks.map(({ what }) => what)).toEqual(expect.arrayContaining(["server", "streams", "clock", "guard"]));
+
+    const second = await candor(["up", "--data", data, "--port", "0"]);
+    expect(second.exit).toBe(exitCodes.setup);
+    expect(second.stderr).toMatch(/^candor: server-failed: A server already runs on .*process \d+.*\n$/);
+
+    const added = await candor(["auth", "add", "agent", "late", "--dir", join(data, "auth"), "--json"]);
+    expect(JSON.parse(added.stdout)).toMatchObject({ reloaded: true });
+    const bus = await connectAs(readCredentials(join(data, "auth", "agent-late")), found.url);
+    await bus.close();
+
+    process.child.kill("SIGINT");
+    expect(await process.ended).toMatchObject({ exit: 0, stderr: expect.stringContaining("Stopping") as string });
+    expect(await processesOf(data)).toEqual([]);
+  });
+
+  it("leaves no process behind after kill -9, and goes on with the same data", async () => {
+    const { process, up: first } = await up();
+    expect((await processesOf(data)).length).toBeGreaterThanOrEqual(3);
+    process.child.kill("SIGKILL");
+    // At once: what the killed one left is still ending.
+    const { up: second } = await up();
+    const left = await processesOf(data);
+    expect(left).not.toContain(first.server.pid);
+    expect(left).not.toContain(first.guards[0]?.pid);
+    expect(left).toContain(second.server.pid);
+  });
+
+  it("ends with a clear word when a part of it dies", async () => {
+    const { process, up: found } = await up();
+    globalThis.process.kill(found.guards[0]?.pid ?? 0, "SIGKILL");
+    const { exit, stderr } = await process.ended;
+    expect(exit).toBe(exitCodes.setup);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "server-failed", message: expect.stringMatching(/^The guard ended \(SIGKILL\)/) as string },
+    });
+  });
+
+  it("refuses other lanes than the streams were made with", async () => {
+    const { exit, stderr } = await candor(["up", "--data", data, "--port", "0", "--lanes", "4"]);
+    expect({ exit, line: stderr.split("\n").filter((line) => line.startsWith("candor: ")) }).toEqual({
+      exit: exitCodes.setup,
+      line: [expect.stringMatching(/^candor: streams-differ: .*candor-lanes/)],
+    });
+  });
+});
+
+describe("Q2 candor up where it can't", () => {
+  it("says that the port is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { exit, stderr } = await candor(["up", "--data", join(dir, "taken"), "--port", String(port)]);
+    other.close();
+    expect({ exit, stderr }).toEqual({
+      exit: exitCodes.setup,
+      stderr: expect.stringMatching(new RegExp(`^candor: port-taken: Port ${port} .*\n$`)) as string,
+    });
+  });
+
+  it.each([
+    ["too old", "echo 'nats-server: v2.9.10'", "server-too-old"],
+    ["no nats-server at all", "exit 1", "server-missing"],
+  ])("says that the server is %s", async (_, script, code) => {
+    const program = join(dir, `server-${code}`);
+    await writeFile(program, `#!/bin/sh\n${script}\n`);
+    await chmod(program, 0o755);
+    const result = await candor(["up", "--data", join(dir, "other"), "--port", "0"], {
+      env: { CANDOR_NATS_SERVER: program },
+    });
+    expect(result.exit).toBe(exitCodes.setup);
+    expect(result.stderr).toMatch(new RegExp(`^candor: ${code}: .*\n$`));
+  });
+
+  it("says whose key others can read", async () => {
+    const exposed = join(dir, "exposed");
+    await candor(["auth", "init", join(exposed, "auth")]);
+    await chmod(join(exposed, "auth", "operator", "signing.seed"), 0o644);
+    const { exit, stderr } = await candor(["up", "--data", exposed, "--port", "0"]);
+    expect(exit).toBe(exitCodes.setup);
+    expect(stderr).toMatch(/^candor: key-exposed: .*signing\.seed.*chmod.*\n$/);
+  });
+});
