@@ -82,7 +82,7 @@ try {
   process.exitCode = await main(interrupted);
 } catch (error) {
   if (!isCandorError(error)) throw error;
-  process.stderr.write(`chaos: ${error.code}: ${error.message}\n`);
+  say(interrupted.signal.aborted ? "chaos: interrupted" : `chaos: ${error.code}: ${error.message}`);
   process.exitCode = error.exit === 2 ? 2 : 1;
 }
 const { reason } = interrupted.signal as { reason: Wish | undefined };

@@ -86,8 +86,9 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   const { positionals, values } = parse(args);
   const [command, ...more] = positionals;
   if (values.help === true) return { command: "help" };
+  if (command === undefined) throw mistake('Say what to run, "guard" or "fence".', "command");
   if ((command !== "guard" && command !== "fence") || more.length > 0) {
-    throw mistake(`Say "guard" or "fence"; ${JSON.stringify(positionals.join(" "))} is neither.`, "command");
+    throw mistake(`${JSON.stringify(positionals.join(" "))} is neither "guard" nor "fence".`, "command");
   }
   const read = (name: NumberName): number => {
     const given = values[name];
