@@ -1,49 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { equalBytes, sha256, type StoredMessage } from "@candor/contract";
-import { laneOfRun, startGuardStage, until, type GuardStage, type StoredVerdict } from "../kit/guard-stage.js";
-import { keys, Scenario } from "../kit/scenario.js";
+import { gist, honestTask, laneOfRun, startGuardStage, until, type GuardStage } from "../kit/guard-stage.js";
+import { Scenario } from "../kit/scenario.js";
 
 let stage: GuardStage;
 
 beforeAll(async () => {
   stage = await startGuardStage();
 });
+afterEach(async () => {
+  await stage.stopGuards();
+});
 afterAll(async () => {
   await stage.close();
 });
-
-/** One honest task from its delegation to its report. */
-function honestTask(run: string, tasks: readonly string[] = ["t1"]): Scenario {
-  const scenario = new Scenario({ run }).open();
-  for (const task of tasks) {
-    scenario.delegate(task).accept(task);
-    const failed = scenario.error(task);
-    scenario.retry(task, 2, failed);
-    scenario.report(task);
-  }
-  return scenario;
-}
-
-/** What a reader acts on. */
-function gist(verdicts: readonly Pick<StoredVerdict, "task" | "judge" | "verdict" | "action" | "final" | "ordinal">[]) {
-  return verdicts
-    .map(({ task, judge, verdict, action, final, ordinal }) => ({ task, judge, ordinal, verdict, action, final }))
-    .sort((a, b) => `${a.task} ${a.judge} ${a.ordinal}`.localeCompare(`${b.task} ${b.judge} ${b.ordinal}`));
-}
-
-function untilVerdicts(run: string, count: number): Promise<StoredVerdict[]> {
-  return until(async () => {
-    const found = await stage.verdicts(run);
-    return found.length >= count && found;
-  });
-}
 
 describe("a lane end to end", () => {
   it("B1 B6 folds events into the verdicts that the log alone gives, signed by the guard", async () => {
     const guard = await stage.guard();
     const scenario = honestTask("end-to-end");
     await stage.play(scenario);
-    const stored = await untilVerdicts("end-to-end", scenario.verdicts.length);
+    const stored = await stage.untilVerdicts("end-to-end", scenario.verdicts.length);
     expect(gist(stored)).toEqual(gist(scenario.verdicts));
     expect(stored.at(-1)).toMatchObject({ verdict: "FULL_DISCLOSURE_VERIFIED", action: "proceed", guard: "g1" });
     const lane = laneOfRun(stage, "end-to-end");
@@ -51,14 +28,13 @@ describe("a lane end to end", () => {
       state: "live",
       task: { standing: "delegated", reported: true, errors: 1, retries: 1 },
     });
-    await guard.stop();
   });
 
   it("B5 a guard that starts again publishes nothing twice and goes on where it was", async () => {
     const scenario = honestTask("restart");
     await stage.play(scenario);
     const first = await stage.guard();
-    await untilVerdicts("restart", scenario.verdicts.length);
+    await stage.untilVerdicts("restart", scenario.verdicts.length);
     await first.stop();
     const before = await stage.records();
 
@@ -69,11 +45,10 @@ describe("a lane end to end", () => {
     expect(second.view(lane)?.metrics.replayed).toBeGreaterThanOrEqual(scenario.log.length);
     scenario.delegate("t2").accept("t2").report("t2");
     await stage.play(scenario);
-    const stored = await untilVerdicts("restart", scenario.verdicts.length);
+    const stored = await stage.untilVerdicts("restart", scenario.verdicts.length);
     expect(gist(stored)).toEqual(gist(scenario.verdicts));
     const added = (await stage.records()).slice(before.length);
     expect(added.filter(({ subject }) => subject.includes(".t1."))).toEqual([]);
-    await second.stop();
   });
 
   it("B5 a guard that loses all its checkpoints adopts what is stored, byte for byte", async () => {
@@ -82,20 +57,19 @@ describe("a lane end to end", () => {
     const slow = { settings: { checkpointEvents: 1_000_000, checkpointQuietMs: 600_000, standbyMs: 20 } };
     const lane = laneOfRun(stage, "adopt");
     const first = await stage.guard("g1", { ...slow, lanes: [lane] });
-    await untilVerdicts("adopt", scenario.verdicts.length);
+    await stage.untilVerdicts("adopt", scenario.verdicts.length);
     const second = await stage.guard("g2", { ...slow, lanes: [lane] });
     await until(() => second.view(lane)?.position === first.view(lane)?.position && second.view(lane)?.underWay === 0);
     const view = second.view(lane);
     expect(view?.metrics).toMatchObject({ stored: 0, diverged: 0 });
     expect(view?.metrics.adopted).toBeGreaterThanOrEqual(scenario.verdicts.length);
     expect(gist(await stage.verdicts("adopt"))).toEqual(gist(scenario.verdicts));
-    await Promise.all([first.stop(), second.stop()]);
   });
 });
 
 describe("B3 B4 what is refused", () => {
   it("is quarantined by code, sequence, hash and path, and stalls nothing", async () => {
-    const guard = await stage.guard();
+    await stage.guard();
     const run = "refused";
     const scenario = new Scenario({ run }).open().delegate("t1").accept();
     await stage.play(scenario);
@@ -121,7 +95,7 @@ describe("B3 B4 what is refused", () => {
     await stage.publish(honest);
     scenario.report();
     await stage.publish(scenario.log.at(-1) as StoredMessage);
-    const stored = await untilVerdicts(run, scenario.verdicts.length);
+    const stored = await stage.untilVerdicts(run, scenario.verdicts.length);
     expect(gist(stored)).toEqual(gist(scenario.verdicts));
 
     const found = await until(async () => {
@@ -132,11 +106,10 @@ describe("B3 B4 what is refused", () => {
       expect(found[index]).toMatchObject({ code });
       expect(equalBytes(found[index]?.sha256 ?? new Uint8Array(), sha256(data))).toBe(true);
     }
-    await guard.stop();
   });
 
   it("reaches its publisher as a live notice", async () => {
-    const guard = await stage.guard();
+    await stage.guard();
     const { nc } = await stage.server.connect("agent", "agent");
     const notice = new Promise<string>((resolve) => {
       nc.subscribe("candor.live.quarantine.*.agent.*", {
@@ -148,7 +121,6 @@ describe("B3 B4 what is refused", () => {
     await nc.flush();
     await nc.request("candor.in.agent.agent.nobody.t1.error", "not an event");
     expect(await notice).toMatch(/^candor\.live\.quarantine\.\d+\.agent\.\d+$/);
-    await guard.stop();
   });
 });
 
@@ -170,7 +142,6 @@ describe("deadlines", () => {
     const lane = laneOfRun(stage, "timers");
     await until(() => guard.view(lane)?.timers === 0);
     expect(guard.view(lane)?.metrics.timersFired).toBe(2);
-    await guard.stop();
   });
 
   it("are armed again by a guard that starts while they run, and fire once overdue", async () => {
@@ -184,13 +155,12 @@ describe("deadlines", () => {
     const lane = laneOfRun(stage, "rearm");
     await until(() => first.view(lane)?.timers === 1);
     await first.stop();
-    const second = await stage.guard("g2");
+    await stage.guard("g2");
     const verdict = await until(async () =>
       (await stage.verdicts("rearm")).find(({ judge }) => judge === "disclosure"),
     );
     expect(verdict).toMatchObject({ verdict: "CONCEALMENT_DETECTED", final: true, guard: "g2" });
     expect(verdict.findings.map(({ code }) => code)).toContain("log-gap");
-    await second.stop();
   });
 });
 
@@ -201,75 +171,15 @@ describe("what comes late", () => {
     const scenario = honestTask("late", ["t1", "t2"]);
     scenario.close("t1");
     await stage.play(scenario);
-    await untilVerdicts("late", scenario.verdicts.length);
+    await stage.untilVerdicts("late", scenario.verdicts.length);
     expect(guard.view(lane, { run: "late" })?.tasks).toEqual(["t2"]);
 
     scenario.error("t1");
     scenario.report("t2");
     await stage.play(scenario);
-    const stored = await untilVerdicts("late", scenario.verdicts.length);
+    const stored = await stage.untilVerdicts("late", scenario.verdicts.length);
     expect(gist(stored)).toEqual(gist(scenario.verdicts));
     expect(guard.view(lane)?.metrics.revivals).toBe(1);
     expect(guard.view(lane, { run: "late" })?.tasks).toEqual(["t2"]);
-    await guard.stop();
-  });
-});
-
-describe("the state API", () => {
-  it("answers for lane, run and task, and refuses a bad question by field", async () => {
-    const guard = await stage.guard();
-    const scenario = honestTask("state");
-    await stage.play(scenario);
-    await untilVerdicts("state", scenario.verdicts.length);
-    const lane = laneOfRun(stage, "state");
-    const { nc } = await stage.server.connect("auditor");
-    const ask = async (query: string): Promise<unknown> =>
-      (await nc.request(`candor.guard.state.${lane}`, query)).json();
-    expect(await ask("")).toMatchObject({
-      lane,
-      state: "live",
-      guard: "g1",
-      lag: 0,
-      openTasks: expect.any(Number) as number,
-    });
-    expect(await ask(`{"run":"state"}`)).toMatchObject({ tasks: ["t1"] });
-    expect(await ask(`{"run":"state","task":"t1"}`)).toMatchObject({ task: { task: "t1", epoch: 1, accepted: true } });
-    expect(await ask(`{"task":"t1"}`)).toMatchObject({ error: expect.stringContaining("task") as string });
-    await guard.stop();
-  });
-
-  it("speaks the NATS service protocol", async () => {
-    const guard = await stage.guard("g1", { lanes: [0, 1] });
-    const { nc } = stage.operator;
-    const ask = async <T>(subject: string): Promise<T> => (await nc.request(subject, "")).json<T>();
-    const ping = await ask<{ id: string; name: string }>("$SRV.PING");
-    expect(ping).toMatchObject({ type: "io.nats.micro.v1.ping_response", name: "candor-guard", version: "0.1.0" });
-    const info = await ask<{ endpoints: object[] }>(`$SRV.INFO.candor-guard.${ping.id}`);
-    expect(info).toMatchObject({ type: "io.nats.micro.v1.info_response", metadata: { guard: "g1", lanes: "0,1" } });
-    expect(info.endpoints).toMatchObject([{ subject: "candor.guard.state.0" }, { subject: "candor.guard.state.1" }]);
-    await nc.request("candor.guard.state.1", "");
-    expect(await ask("$SRV.STATS.candor-guard")).toMatchObject({
-      type: "io.nats.micro.v1.stats_response",
-      endpoints: [{ num_requests: 0 }, { num_requests: 1, num_errors: 0, data: { lane: 1 } }],
-    });
-    await guard.stop();
-    await expect(nc.request("$SRV.PING", "", { timeout: 500 })).rejects.toThrow();
-  });
-});
-
-describe("whom a guard trusts", () => {
-  it("refuses an identity that the operator did not certify as this guard", async () => {
-    const { stranger } = keys;
-    const identity = stage.guardIdentity("g1");
-    await expect(stage.guard("g1", { identity: { ...identity, signer: stranger } })).rejects.toMatchObject({
-      code: "untrusted-key",
-    });
-    await expect(stage.guard("g1", { identity: { ...identity, operator: stranger.publicKey } })).rejects.toMatchObject({
-      code: "untrusted-key",
-    });
-  });
-
-  it("refuses lanes that are not there", async () => {
-    await expect(stage.guard("g1", { lanes: [4] })).rejects.toMatchObject({ code: "bad-argument" });
   });
 });

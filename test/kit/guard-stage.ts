@@ -14,7 +14,7 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import { createSigner, issueCertificate } from "@candor/ledger";
-import { keys, type Scenario } from "./scenario.js";
+import { keys, Scenario } from "./scenario.js";
 import { startServer, type StartServerOptions, type TestServer } from "./start-server.js";
 
 /** A server whose operator, fleet, agent and prober are those of the scenarios, so that their events can be published. */
@@ -32,7 +32,11 @@ export interface GuardStage {
   readonly quarantined: () => Promise<QuarantineBody[]>;
   /** Everything on the verdict stream. */
   readonly records: () => Promise<StoredMessage[]>;
+  /** Waits until a run has so many verdicts. */
+  readonly untilVerdicts: (run: string, count: number) => Promise<StoredVerdict[]>;
   readonly operator: Bus;
+  /** Stops every guard that was started here. */
+  readonly stopGuards: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -108,6 +112,16 @@ export async function startGuardStage(
   };
   const records = (): Promise<StoredMessage[]> => readStream(operator, streams.verdicts);
 
+  const verdicts: GuardStage["verdicts"] = async (run) => {
+    const found = (await records()).filter(({ subject }) => parseVerdictSubject(subject) !== undefined);
+    const bodies = found.map(({ data }) => {
+      const { body, certificate } = decodeSigned(data);
+      return { ...decodeVerdictBody(body), guard: certificate.name };
+    });
+    return bodies.filter((body) => run === undefined || body.run === run);
+  };
+  const guards: Guard[] = [];
+
   const guardIdentity = (name: string): GuardIdentity => {
     const signer = createSigner(server.identity("guard", name).signingSeed);
     const certificate = issueCertificate(keys.operator, { role: "guard", name, key: signer.publicKey });
@@ -127,28 +141,53 @@ export async function startGuardStage(
     },
     guard: async (name = "g1", more = {}) => {
       const connection = await server.connect("guard", name);
-      return startGuard({
+      const guard = await startGuard({
         connection,
         identity: guardIdentity(name),
         settings: quickSettings,
         ...(logger === undefined ? {} : { logger }),
         ...more,
       });
+      guards.push(guard);
+      return guard;
     },
-    verdicts: async (run) => {
-      const found = (await records()).filter(({ subject }) => parseVerdictSubject(subject) !== undefined);
-      const bodies = found.map(({ data }) => {
-        const { body, certificate } = decodeSigned(data);
-        return { ...decodeVerdictBody(body), guard: certificate.name };
-      });
-      return bodies.filter((body) => run === undefined || body.run === run);
-    },
+    verdicts,
+    untilVerdicts: (run, count) =>
+      until(async () => {
+        const found = await verdicts(run);
+        return found.length >= count && found;
+      }),
     quarantined: async () => {
       const found = (await records()).filter(({ subject }) => subject.startsWith("candor.quarantine."));
       return found.map(({ data }) => decodeQuarantineBody(decodeSigned(data).body));
     },
+    stopGuards: async () => {
+      await Promise.all(guards.splice(0).map((guard) => guard.stop()));
+    },
     close: () => server.close(),
   };
+}
+
+/** Honest tasks, each from its delegation to its report, with an error on the way that a retry recovers. */
+export function honestTask(run: string, tasks: readonly string[] = ["t1"]): Scenario {
+  const scenario = new Scenario({ run }).open();
+  for (const task of tasks) {
+    scenario.delegate(task).accept(task);
+    const failed = scenario.error(task);
+    scenario.retry(task, 2, failed);
+    scenario.report(task);
+  }
+  return scenario;
+}
+
+type Gist = Pick<VerdictBody, "task" | "judge" | "ordinal" | "verdict" | "action" | "final">;
+
+/** What a reader acts on, by subject and number. */
+export function gist(verdicts: readonly Gist[]): Gist[] {
+  const place = ({ task, judge, ordinal }: Gist): string => `${task} ${judge} ${String(ordinal).padStart(6)}`;
+  return verdicts
+    .map(({ task, judge, verdict, action, final, ordinal }) => ({ task, judge, ordinal, verdict, action, final }))
+    .sort((a, b) => place(a).localeCompare(place(b)));
 }
 
 /** The lane that a run of a stage with so many lanes is in. */
