@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectAs, startEmbedded, type AuditReport, type Embedded } from "@candor/cli";
+import { auditRun, connectAs, openBusSource, startEmbedded, type AuditReport, type Embedded } from "@candor/cli";
 import {
   encodeVerdictBody,
   exitCodes,
@@ -10,11 +10,13 @@ import {
   decodeVerdictBody,
   encodeSigned,
   laneOf,
+  runTask,
   streams,
 } from "@candor/contract";
 import { candor } from "../kit/candor.js";
-import { until } from "../kit/guard-stage.js";
+import { startGuardStage, until } from "../kit/guard-stage.js";
 import { playHonestRun, stageOf } from "../kit/honest-run.js";
+import { keys, Scenario } from "../kit/scenario.js";
 import { startWorld, type World } from "../kit/world.js";
 
 interface Audited {
@@ -284,5 +286,38 @@ describe("B8 B9 candor audit on a server", () => {
       return found.counts.verdict.reproduced === found.counts.verdict.all && found;
     });
     expect(again.counts.verdict.all).toBe(report.counts.verdict.all);
+  });
+});
+
+describe("B8 auditRun over a connection", () => {
+  it("judges late events of closed tasks and runs, and what is no event, as the guard did", async () => {
+    const stage = await startGuardStage({ lanes: 1 });
+    try {
+      const scenario = new Scenario({ run: "late" }).open().delegate("t1").accept();
+      scenario.error();
+      scenario.report();
+      scenario.close("t1");
+      scenario.dispatch("t1");
+      scenario.delegate("t2").accept("t2");
+      scenario.intent(runTask, "run-close", { state: "completed" });
+      scenario.dispatch("t2");
+      scenario.dispatch("t1", "refund");
+      await stage.play(scenario);
+      await stage.publish({ subject: scenario.log.at(-1)?.subject ?? "", data: Uint8Array.of(9) });
+      const guard = await stage.guard();
+      await until(() => guard.view(0)?.size === scenario.log.length + 1);
+      await guard.stop();
+      const source = openBusSource(stage.operator, 1);
+      const report = await auditRun({ source, operator: keys.operator.publicKey });
+      expect(report.findings).toEqual([]);
+      expect(report.counts.verdict).toEqual({
+        reproduced: (await stage.verdicts()).length,
+        all: scenario.verdicts.length,
+      });
+      expect(report.counts.quarantine.reproduced).toBe((await stage.quarantined()).length);
+      expect(report.counts.quarantine.reproduced).toBeGreaterThan(0);
+    } finally {
+      await stage.close();
+    }
   });
 });

@@ -63,7 +63,6 @@ export class Replay {
     if (run !== undefined && message.subject.split(".")[runToken] !== run) return undefined;
     this.entries += 1;
     const entry = { ...admit(message), timeMs: lane.nowMs };
-    if (entry.type === "event" && entry.kind === "run-open") this.#opened.add(entry.event.run);
     const need = lane.fold.needsHistory(entry);
     if (need === undefined || !this.#opened.has(need.run)) {
       this.#fold(lane, laneNumber, entry);
@@ -78,6 +77,8 @@ export class Replay {
   }
 
   #fold({ fold }: Lane, lane: number, entry: LogEntry): void {
+    // Only now: its own opening has no history.
+    if (entry.type === "event" && entry.kind === "run-open") this.#opened.add(entry.event.run);
     for (const output of fold.fold(entry, verifySignature)) {
       if (output.type === "verdict") this.#emit("verdict", lane, entry, output.subject, encodeVerdictBody(output.body));
       else if (output.type === "quarantine")
