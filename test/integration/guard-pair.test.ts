@@ -56,7 +56,10 @@ describe("two guards on one lane", () => {
     const lane = laneOfRun(stage, "pair-timer");
     const guards = [await stage.guard("g1", { lanes: [lane] }), await stage.guard("g2", { lanes: [lane] })] as const;
     const scenario = new Scenario({ run: "pair-timer", policy: { acknowledgeMs: 150, maxGraceMs: 250 } });
-    scenario.open().delegate("t1", { intents: ["charge"] }).accept();
+    scenario
+      .open()
+      .delegate("t1", { intents: ["charge"] })
+      .accept();
     scenario.dispatch();
     scenario.stop("t1", "recall", { graceMs: 250 });
     await stage.play(scenario);
