@@ -1,5 +1,3 @@
-import type { RecordCounts } from "./lane-ports.js";
-
 /** What a lane has counted itself since its guard started. */
 export interface LaneCounts {
   /** Entries folded after the checkpoint that the guard started from. */
@@ -12,6 +10,20 @@ export interface LaneCounts {
   quarantined: number;
   checkpoints: number;
   timersFired: number;
+}
+
+/** What became of a lane's records. */
+export interface RecordCounts {
+  /** Stored by this guard. */
+  readonly stored: number;
+  /** Found stored already, by another guard or by this one in an earlier life. */
+  readonly adopted: number;
+  /** Stored by another guard while this one was sending its own. */
+  readonly lost: number;
+  /** Sent again because an answer stayed out or the server could not store. */
+  readonly repeated: number;
+  /** Subjects on which another guard stored something else. */
+  readonly diverged: number;
 }
 
 /** All figures of a lane, as the state API and STATS show them. */

@@ -1,6 +1,7 @@
 import type { CandorError, LogEntry, StoredMessage } from "@candor/contract";
 import type { HistoryNeed, Output, TimerRequest } from "@candor/guards";
 import type { CheckpointStore } from "./checkpointer.js";
+import type { RecordCounts } from "./lane-metrics.js";
 import type { LogPlace } from "./log-place.js";
 
 /** What a guard publishes about a message: a verdict, or that it was refused. */
@@ -20,19 +21,6 @@ export interface RecordSink {
   /** Resolves once every record put so far is stored or adopted: true; or with false if the sink was stopped before. */
   readonly settled: () => Promise<boolean>;
   readonly close: () => void;
-}
-
-export interface RecordCounts {
-  /** Stored by this guard. */
-  readonly stored: number;
-  /** Found stored already, by another guard or by this one in an earlier life. */
-  readonly adopted: number;
-  /** Stored by another guard while this one was sending its own. */
-  readonly lost: number;
-  /** Sent again because an answer stayed out or the server could not store. */
-  readonly repeated: number;
-  /** Subjects on which another guard stored something else. */
-  readonly diverged: number;
 }
 
 export interface SinkEvents {
