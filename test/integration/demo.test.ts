@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -73,6 +73,30 @@ async function isServed(): Promise<boolean> {
   }
 }
 
+interface RunningDemo {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Waits until a text is on its standard error, or it has ended. */
+  readonly until: (text: string) => Promise<void>;
+}
+
+function startDemo(...args: readonly string[]): RunningDemo {
+  const child = spawn(process.execPath, [main, "demo", "--data", data, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => (said[name] += text));
+  }
+  const ended = once(child, "close");
+  const until = async (text: string): Promise<void> => {
+    while (!said.stderr.includes(text) && child.exitCode === null) {
+      await Promise.race([once(child.stderr, "data"), ended]);
+    }
+  };
+  return { child, ended, stdout: () => said.stdout, stderr: () => said.stderr, until };
+}
+
 describe("candor demo", () => {
   const runs: string[] = [];
 
@@ -129,15 +153,28 @@ describe("candor demo", () => {
   });
 
   it("ends in order at Ctrl-C, with all that it started", { timeout: demoMs }, async () => {
-    const child = spawn(process.execPath, [main, "demo", "--data", data], { stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
-    const ended = once(child, "exit");
-    while (!said.includes("pays invoice-1041")) await Promise.race([once(child.stderr, "data"), ended]);
+    const demo = startDemo();
+    await demo.until("pays invoice-1041");
     expect(await isServed()).toBe(true);
-    child.kill("SIGINT");
-    expect(await ended).toEqual([4, null]);
-    expect(said.trim().split("\n").at(-1)).toMatch(/^candor: undecided: /);
+    demo.child.kill("SIGINT");
+    expect(await demo.ended).toEqual([4, null]);
+    expect(demo.stderr().trim().split("\n").at(-1)).toMatch(/^candor: undecided: /);
     expect(await isServed()).toBe(false);
+  });
+
+  it("fails where the guard could not be right: one subagent is killed", { timeout: demoMs }, async () => {
+    const demo = startDemo("--json");
+    await demo.until("pays invoice-1041");
+    const payer = /pay-invoices: works as process (?<pid>\d+)/.exec(demo.stderr())?.groups?.["pid"] ?? "";
+    const commandLine = `/proc/${payer}/cmdline`;
+    // The token is a secret: where every user sees the arguments of a process, it is not among them.
+    if (existsSync("/proc/self")) expect(readFileSync(commandLine, "utf8")).toMatch(/main\.js\0payer\0$/);
+    process.kill(Number(payer), "SIGKILL");
+    expect(await demo.ended).toEqual([1, null]);
+    const { right, rows } = JSON.parse(demo.stdout()) as Printed;
+    expect(right).toBe(false);
+    const [review, fetch, , hide, drop] = everythingRight;
+    const killed = ["pay-invoices", expect.stringMatching(/^defect: The payer ended/) as unknown, undefined, "wrong"];
+    expect(verdicts(rows)).toEqual([review, fetch, killed, hide, drop]);
   });
 });

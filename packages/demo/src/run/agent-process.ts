@@ -28,6 +28,7 @@ export async function runAgentProcess(name: AgentName, job: Job, options: AgentP
   const { limitMs, say, signal } = options;
   signal.throwIfAborted();
   const child = spawn(process.execPath, [main, name], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  if (child.pid !== undefined) say(`works as process ${child.pid}`);
   const limit = AbortSignal.timeout(limitMs);
   const stop = AbortSignal.any([signal, limit]);
   const kill = (): void => void child.kill("SIGKILL");
