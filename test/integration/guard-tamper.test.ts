@@ -165,7 +165,7 @@ async function publishCheckpoint(
   const fields = headers();
   fields.set("Candor-Certificate", encodeCertificate(certificate));
   const note = signCheckpoint(checkpoint, { name, signer });
-  await nc.request(checkpointSubject(lane), utf8(note), { headers: fields });
+  await nc.request(checkpointSubject(lane), utf8(note), { timeout: 5_000, headers: fields });
 }
 
 describe("two guards on one lane watch each other's log", () => {
