@@ -18,6 +18,8 @@ export interface AuditSource {
   readonly lanes: number;
   /** Reads the whole log as it is now. What can't be read is left out. */
   readonly readLog: (take: TakeMessages) => Promise<StreamEnd>;
+  /** Last sequence of the log now. */
+  readonly logEnd: () => Promise<number>;
   /** Reads what guards have said so far, from a sequence of the verdict stream on. What can't be read is left out. */
   readonly readRecords: (from: number, take: TakeMessages) => Promise<StreamEnd>;
   /** Entries of a run itself and of one of its tasks below a sequence, in log order. */

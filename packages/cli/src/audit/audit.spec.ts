@@ -128,6 +128,7 @@ function audit({ log = makeLog(), records = makeRecords(log), later = [], ...sco
       await take(all.filter(({ seq }) => seq >= from));
       return { lastSeq: all.at(-1)?.seq ?? 0, lostBytes: 0 };
     },
+    logEnd: () => Promise.resolve(log.at(-1)?.seq ?? 0),
     history: () => Promise.resolve([]),
     isGuarded: () => {
       const isDue = later.length > 0 && !isLater;
@@ -230,6 +231,14 @@ describe("B8 audit of a log and what guards said of it", () => {
       lane,
       seq: 2,
     });
+  });
+
+  it("B9 finds a log that was rolled back behind what was judged, though nothing pinned it", async () => {
+    const log = makeLog();
+    const records = makeRecords(log).slice(0, -1);
+    expect((await audit({ log: log.slice(0, 1), records })).findings).toMatchObject([
+      { code: "log-rolled-back", lane, seq: 2 },
+    ]);
   });
 
   it("waits for a guard that runs, and for nobody else", async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { laneOf, type GuardRecord, type StoredMessage } from "@candor/contract";
-import { createLogCheck, type ChainFinding, type Checkpoint } from "@candor/ledger";
+import { createLogCheck, type ChainFinding, type Checkpoint, type LogFinding } from "@candor/ledger";
 import type { AuditSource, StreamEnd } from "./audit-source.js";
 import { compareRecords, type Comparison, type Count } from "./comparison.js";
 import type { AuditFinding } from "./finding.js";
@@ -157,11 +157,12 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
     await pause(100);
     comparison = await compareNow();
   }
-  const { findings, counts } = comparison;
+  const { findings, counts, beyond } = comparison;
   return {
     findings: [
       ...lossOf("log-truncated", "the log", end),
       ...log.findings.map(({ code, lane, seq, sentence }) => ({ code, lane, seq, sentence })),
+      ...(await judgedButGone(source, beyond, log.findings)),
       ...lossOf("verdict-missing", "the verdict stream", records),
       ...published.findings,
       ...findings,
@@ -178,6 +179,24 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
 async function anyGuarded(source: AuditSource, lanes: ReadonlySet<number>): Promise<boolean> {
   const guarded = await Promise.all([...lanes].map((lane) => source.isGuarded(lane)));
   return guarded.includes(true);
+}
+
+/** A guard judges only what is stored: what it judged and the log does not have any more was rolled back. */
+async function judgedButGone(
+  source: AuditSource,
+  beyond: ReadonlyMap<number, number>,
+  known: readonly LogFinding[],
+): Promise<AuditFinding[]> {
+  if (beyond.size === 0) return [];
+  const end = await source.logEnd();
+  return [...beyond]
+    .filter(([lane, seq]) => seq > end && !known.some((finding) => finding.lane === lane))
+    .map(([lane, seq]) => ({
+      code: "log-rolled-back",
+      lane,
+      seq,
+      sentence: `Lane ${lane}, sequence ${seq}: a guard judged it, and the log ends at ${end}.`,
+    }));
 }
 
 /** The server says so itself, once, when it starts on a damaged store. */

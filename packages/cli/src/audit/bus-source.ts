@@ -40,6 +40,7 @@ export function openBusSource(bus: Bus, lanes: number): AuditSource {
   return {
     lanes,
     readLog: (take) => readAll(streams.log, 1, take),
+    logEnd: async () => (await readStreamFacts(bus, streams.log))?.lastSeq ?? 0,
     readRecords: (from, take) => readAll(streams.verdicts, from, take),
     history: async (lane, { run, task }, belowSeq): Promise<readonly LogEntry[]> => {
       const parts = [...new Set([runTask, task])].map((part) => readTask(lane, run, part, belowSeq));

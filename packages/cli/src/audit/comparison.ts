@@ -17,6 +17,8 @@ export interface Comparison {
   readonly counts: Readonly<Record<GuardRecord, Count>>;
   /** Lanes on which something is missing that a guard may yet publish. */
   readonly unjudged: ReadonlySet<number>;
+  /** By lane, the highest log sequence past the end that a record was said about. */
+  readonly beyond: ReadonlyMap<number, number>;
 }
 
 export interface ComparisonOptions {
@@ -57,11 +59,15 @@ function differing(
   };
 }
 
-function surplus({ subject, recordSeq, guard }: Published, ordinal: number): AuditFinding {
-  const lane = Number(subject.split(".")[2]);
+function laneOfRecord({ subject }: Published): number {
+  return Number(subject.split(".")[2]);
+}
+
+function surplus(record: Published, ordinal: number): AuditFinding {
+  const { subject, recordSeq, guard } = record;
   return {
     code: "verdict-differs",
-    lane,
+    lane: laneOfRecord(record),
     seq: undefined,
     subject,
     ordinal,
@@ -85,6 +91,7 @@ export function compareRecords(
   const findings: AuditFinding[] = [];
   const counts = { verdict: new Counter(), quarantine: new Counter() };
   const unjudged = new Set<number>();
+  const beyond = new Map<number, number>();
 
   const compareOne = (due: Expected, there: Published | undefined, ordinal: number): void => {
     const count = counts[due.kind];
@@ -105,7 +112,11 @@ export function compareRecords(
     let last = 0;
     for (const record of there) {
       const { ordinal = 0, cause } = placeOf(record);
-      if (cause > lastSeq) continue;
+      if (cause > lastSeq) {
+        const lane = laneOfRecord(record);
+        beyond.set(lane, Math.max(cause, beyond.get(lane) ?? 0));
+        continue;
+      }
       if (ordinal > last && ordinal <= due.length) byOrdinal.set(ordinal, record);
       else {
         counts[record.kind].all += 1;
@@ -118,5 +129,5 @@ export function compareRecords(
 
   for (const subject of new Set([...expected.keys(), ...published.keys()]))
     compareSubject(expected.get(subject) ?? [], published.get(subject) ?? []);
-  return { findings, counts, unjudged };
+  return { findings, counts, unjudged, beyond };
 }
