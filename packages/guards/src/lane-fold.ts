@@ -1,7 +1,6 @@
 import {
   certificateMessage,
   equalBytes,
-  hex,
   policyHash,
   runTask,
   type AdmittedEvent,
@@ -16,8 +15,9 @@ import { foldTimer } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
 import { foldProbe } from "./probe-fold.js";
 import { Speaker } from "./speaker.js";
-import { initialRun, initialTask, ownPast, type RunState, type TaskState } from "./state.js";
+import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
 import { viewTask, type TaskView } from "./task-view.js";
+import { isOverBudget, WarmHistory } from "./warm-history.js";
 
 export interface LaneFoldOptions {
   /** The operator's public key, as in the streams' metadata and the guard's trust file. */
@@ -39,6 +39,7 @@ export class LaneFold {
   readonly #operator: string;
   readonly #runs = new Map<string, RunState>();
   readonly #revivedTasks = new Set<TaskState>();
+  readonly #warm = new WarmHistory();
   /** A fold over history keeps what is closed, because that is what it is asked for. */
   readonly #keepsClosed: boolean;
   #nowMs = 0;
@@ -66,8 +67,9 @@ export class LaneFold {
     if (entry.type === "refused") return undefined;
     const { run: runId, task } = entry.event;
     const run = this.#runs.get(runId);
-    if (run === undefined) return { run: runId, task };
-    return run.closed.has(task) ? { run: runId, task } : undefined;
+    if (run !== undefined && !run.closed.has(task)) return undefined;
+    const warm = this.#warm.get(runId, task);
+    return (run === undefined ? warm?.run : warm?.task) === undefined ? { run: runId, task } : undefined;
   }
 
   /**
@@ -77,19 +79,10 @@ export class LaneFold {
   revive(need: HistoryNeed, history: readonly LogEntry[], verify: Verify): void {
     const past = new LaneFold(this.#lane, { operator: this.#operator }, true);
     for (const entry of history) past.fold(entry, verify);
-    const revivedRun = past.#runs.get(need.run);
-    if (revivedRun === undefined) return;
-    const run = this.#runs.get(need.run);
-    if (run === undefined) {
-      revivedRun.revived = true;
-      this.#runs.set(need.run, revivedRun);
-      return;
-    }
-    const task = revivedRun.tasks.get(need.task);
-    if (task === undefined) return;
-    run.closed.delete(need.task);
-    run.tasks.set(need.task, task);
-    this.#revivedTasks.add(task);
+    const run = past.#runs.get(need.run);
+    if (run === undefined) return;
+    if (this.#runs.has(need.run)) this.#warm.keep(need.run, need.task, { task: run.tasks.get(need.task) });
+    else this.#warm.keep(need.run, need.task, { run });
   }
 
   /** Folds one entry and returns what it brings forth: verdicts, quarantine records, timers. */
@@ -98,6 +91,7 @@ export class LaneFold {
     const speaker = new Speaker(this.#lane, entry, this.#nowMs);
     if (entry.type === "refused") speaker.quarantine(entry, entry.code, entry.sentence, entry.path);
     else {
+      this.#bringBack(entry.event.run, entry.event.task);
       this.#route(entry, verify, speaker);
       this.#dropRevived(entry.event.run, entry.event.task);
     }
@@ -120,7 +114,7 @@ export class LaneFold {
 
   /** Hex hashes of the policies of all open runs, sorted. */
   policyHashes(): string[] {
-    return [...new Set([...this.#runs.values()].map((run) => hex(run.policyHash)))].sort();
+    return [...new Set([...this.#runs.values()].map((run) => run.policyText))].sort();
   }
 
   /** What a person may see of an open task; undefined if it is closed or unknown. */
@@ -149,7 +143,7 @@ export class LaneFold {
       const task = run.tasks.get(entry.event.task);
       if (task === undefined)
         speaker.quarantine(entry, "no-delegation", "The log holds no delegation of this task.", "task");
-      else if (this.#isOverBudget(run, task, entry)) {
+      else if (isOverBudget(run, task, entry)) {
         speaker.quarantine(
           entry,
           "wrong-epoch",
@@ -235,7 +229,8 @@ export class LaneFold {
     const task = known ?? initialTask(taskId);
     run.tasks.set(taskId, task);
     foldTaskIntent(run, task, entry, speaker);
-    if (isTaskIntent(entry) && task.control.standing === "closed" && !this.#keepsClosed)
+    const isBack = run.revived || this.#revivedTasks.has(task);
+    if (isTaskIntent(entry) && task.control.standing === "closed" && !this.#keepsClosed && !isBack)
       this.#closeTask(run, task, speaker);
   }
 
@@ -266,23 +261,34 @@ export class LaneFold {
     run.closed.add(task.task);
   }
 
+  /** Puts what was read again in its place for one entry. */
+  #bringBack(runId: string, taskId: string): void {
+    const run = this.#runs.get(runId);
+    if (run !== undefined && !run.closed.has(taskId)) return;
+    const warm = this.#warm.take(runId, taskId);
+    if (run === undefined) {
+      if (warm?.run === undefined) return;
+      warm.run.revived = true;
+      this.#runs.set(runId, warm.run);
+    } else if (warm?.task !== undefined) {
+      run.closed.delete(taskId);
+      run.tasks.set(taskId, warm.task);
+      this.#revivedTasks.add(warm.task);
+    }
+  }
+
   #dropRevived(runId: string, taskId: string): void {
     const run = this.#runs.get(runId);
     if (run === undefined) return;
-    if (run.revived) this.#runs.delete(runId);
+    if (run.revived) {
+      this.#runs.delete(runId);
+      this.#warm.keep(runId, taskId, { run });
+    }
     const task = run.tasks.get(taskId);
     if (task !== undefined && this.#revivedTasks.delete(task)) {
       run.tasks.delete(taskId);
       run.closed.add(taskId);
+      this.#warm.keep(runId, taskId, { task });
     }
-  }
-
-  /** Late events to a closed task are judged up to a budget, counted in the log itself. */
-  #isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
-    if (task.control.standing !== "closed" && run.self.control.standing !== "closed") return false;
-    const { late } = ownPast(task);
-    const count = (late.get(entry.event.actor) ?? 0) + 1;
-    late.set(entry.event.actor, count);
-    return count > run.policy.lateEventsPerActor;
   }
 }

@@ -1,4 +1,5 @@
 import {
+  hex,
   type AdmittedOf,
   type Certificate,
   type Isolation,
@@ -79,6 +80,8 @@ export interface RunState {
   readonly fleet: string;
   readonly policy: Policy;
   readonly policyHash: Uint8Array;
+  /** The same in hex, for checkpoints. */
+  readonly policyText: string;
   readonly isolation: Isolation;
   readonly fleetKeys: Set<string>;
   readonly probers: Map<string, Set<string>>;
@@ -135,6 +138,7 @@ export function initialRun(entry: AdmittedOf<"run-open">): RunState {
     fleet: fleet.name,
     policy,
     policyHash: Uint8Array.from(policyHash),
+    policyText: hex(policyHash),
     isolation,
     fleetKeys: new Set([fleet.key]),
     probers: proberKeys(probers),

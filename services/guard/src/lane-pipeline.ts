@@ -137,9 +137,12 @@ export class LanePipeline {
     const { fold, ahead, onFolded } = this.#options;
     this.#queue.shift();
     const { entry } = item;
-    if (entry.type === "event" && entry.kind === "run-open") this.#runs.add(entry.event.run);
     ahead.use(item.checks);
-    onFolded(item, fold.fold(entry, ahead.verify));
+    const outputs = fold.fold(entry, ahead.verify);
+    if (entry.type === "event" && entry.kind === "run-open" && fold.openTasksOf(entry.event.run) !== undefined) {
+      this.#runs.add(entry.event.run);
+    }
+    onFolded(item, outputs);
   }
 
   /** A run that this lane never opened has no history; it was read from its first message on. */

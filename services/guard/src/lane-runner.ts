@@ -221,6 +221,8 @@ export class LaneRunner {
       return;
     }
     this.#counts.events += 1;
+    if (entry.type === "event" && entry.kind === "timer")
+      this.#timers.seen({ ...entry.event, ...entry.payload }, entry.timeMs);
     for (const output of outputs) this.#put(output, entry.timeMs);
     this.#checkpointer.folded();
   };

@@ -61,6 +61,12 @@ export class LaneTimers {
     if (this.#heap.size > 2 * this.#armed.size + 64) this.#heap.retain((armed) => this.#isCurrent(armed));
   }
 
+  /** A timer was seen in the log, at its deadline or after it: whether it changed anything, it need not be published again. */
+  seen(request: TimerRequest, timeMs: number): void {
+    const armed = this.#armed.get(keyOf(request));
+    if (armed?.request.deadlineMs === request.deadlineMs && timeMs >= request.deadlineMs) this.cancel(request);
+  }
+
   /** Begins to publish, with what is armed already. */
   start(pending: readonly TimerRequest[]): void {
     this.#running = true;

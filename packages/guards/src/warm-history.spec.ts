@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { runTask, type LogEntry } from "@candor/contract";
+import { admit, verifySignature } from "@candor/ledger";
+import { keys, Scenario } from "../../../test/kit/scenario.js";
+import { LaneFold } from "./lane-fold.js";
+import type { Output } from "./output.js";
+
+/** What may still come for tasks that are closed, or for a run that is. */
+const late: Readonly<Record<string, (s: Scenario) => void>> = {
+  error: (s) => void s.error("t1"),
+  other: (s) => void s.error("t2"),
+  dispatch: (s) => void s.dispatch("t1"),
+  outcome: (s) => void s.outcome("t1", 3),
+  report: (s) => void s.report("t1", { claim: "fail" }),
+  recall: (s) => void s.stop("t1", "recall"),
+  close: (s) => void s.close("t1"),
+  delegate: (s) => void s.delegate("t1"),
+  probe: (s) => void s.probe("contradicted"),
+  third: (s) => void s.delegate("t3").accept("t3"),
+};
+
+function closedTasks(runToo: boolean): Scenario {
+  const scenario = new Scenario({ policy: { lateEventsPerActor: 3 } }).open();
+  for (const task of ["t1", "t2"]) {
+    scenario.delegate(task, { intents: ["charge"] }).accept(task);
+    scenario.error(task, { recovered: true });
+    scenario.dispatch(task);
+    scenario.report(task);
+    scenario.close(task);
+  }
+  if (runToo) scenario.intent("_run", "run-close", { state: "completed" });
+  return scenario;
+}
+
+interface Folded {
+  /** What each entry brought forth. */
+  readonly outputs: readonly (readonly Output[])[];
+  /** How often the log had to be read again. */
+  readonly reads: number;
+}
+
+/** Folds a log. @param isLate entries before which history is read again although it is kept */
+function foldAll(log: readonly LogEntry[], isLate: (entry: LogEntry, index: number) => boolean = () => false): Folded {
+  const fold = new LaneFold(0, { operator: keys.operator.publicKey });
+  let reads = 0;
+  const outputs = log.map((entry, index) => {
+    const { run, task } = entry.type === "event" ? entry.event : { run: "", task: "" };
+    if (fold.needsHistory(entry) !== undefined || isLate(entry, index)) {
+      reads += 1;
+      const history = log
+        .slice(0, index)
+        .filter((past) => past.type === "event" && past.event.run === run && [runTask, task].includes(past.event.task));
+      fold.revive({ run, task }, history, verifySignature);
+    }
+    return fold.fold(entry, verifySignature);
+  });
+  return { outputs, reads };
+}
+
+describe("closed tasks that are kept for a while", () => {
+  it("B1 say what reading the log again says", () => {
+    const names = fc.array(fc.constantFrom(...Object.keys(late)), { maxLength: 8 });
+    fc.assert(
+      fc.property(names, fc.boolean(), (steps, runToo) => {
+        const scenario = closedTasks(runToo);
+        const closed = scenario.log.length;
+        for (const step of steps) late[step]?.(scenario);
+        const log = scenario.log.map(admit);
+        const isLate = (entry: LogEntry, index: number): boolean =>
+          index >= closed && entry.type === "event" && (runToo || ["t1", "t2"].includes(entry.event.task));
+        expect(foldAll(log).outputs).toEqual(foldAll(log, isLate).outputs);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("have the log read once for a row of late events, not once for each", () => {
+    for (const runToo of [false, true]) {
+      const scenario = closedTasks(runToo);
+      const before = foldAll(scenario.log.map(admit)).reads;
+      for (let i = 0; i < 50; i += 1) scenario.error("t1");
+      expect(foldAll(scenario.log.map(admit)).reads).toBe(before + 1);
+    }
+  });
+});
