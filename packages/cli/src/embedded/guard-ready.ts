@@ -51,6 +51,7 @@ export async function untilGuarded(
 ): Promise<readonly LaneState[]> {
   const ended = Promise.race(guards.map((guard) => guard.ended));
   let headway = -1;
+  let stuck: readonly LaneState[] = [];
   let deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {
     const found = await Promise.race([askLanes(bus, lanes), ended]);
@@ -62,12 +63,15 @@ export async function untilGuarded(
       headway = position;
       deadline = performance.now() + patienceMs;
     }
+    stuck = found.filter((lane) => !settled.includes(lane));
     const behind = found.reduce((sum, { lag }) => sum + lag, 0);
     if (behind > 0) onStep(`the guard reads the log, ${behind} messages to go`);
     await Promise.race([pause(50), ended]);
   }
+  const where = stuck.map(({ lane, position, lag }) => `lane ${lane} stands at sequence ${position} with ${lag} to go`);
   throw new CandorError(
     "undecided",
-    `The guard does not read all ${lanes} lanes and makes no headway. See ${guards[0]?.logFile ?? "its log"}.`,
+    `The guard makes no headway: ${where.length === 0 ? "nobody answers for some lanes" : where.join("; ")}. The store may be damaged: "candor audit --all" finds out. Its log is ${guards[0]?.logFile ?? "elsewhere"}.`,
+    { details: { lanes: stuck.map(({ lane }) => lane) } },
   );
 }
