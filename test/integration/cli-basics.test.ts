@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addIdentity } from "@candor/cli";
+import { parseCredentials } from "@candor/ledger/files";
 import { candor, candorPath } from "../kit/candor.js";
 
 let dir = "";
@@ -55,6 +56,8 @@ describe("B7 candor auth", () => {
     const { stdout } = await candor(["auth", "list", "--dir", auth, "--json"]);
     const listed = JSON.parse(stdout) as readonly { readonly role: string; readonly name: string }[];
     expect(listed.map(({ role, name }) => `${role} ${name}`)).toEqual(["agent payer", "operator operator"]);
+    const exported = (await candor(["auth", "export", "agent", "payer", "--dir", auth])).stdout;
+    expect(parseCredentials(exported)).toMatchObject({ role: "agent", name: "payer" });
     expect((await stat(join(auth, "agent-payer"))).mode & 0o777).toBe(0o700);
     expect((await stat(join(auth, "agent-payer", "signing.seed"))).mode & 0o777).toBe(0o600);
     const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");

@@ -44,6 +44,7 @@ const commands = [
   "auth init",
   "auth add",
   "auth list",
+  "auth export",
   "streams apply",
   "streams show",
   "doctor",

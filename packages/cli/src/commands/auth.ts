@@ -1,9 +1,11 @@
 import { join, resolve } from "node:path";
+import { exportCredentials } from "@candor/ledger/files";
 import { Argument, type Command } from "commander";
 import {
   addedRoles,
   addIdentity,
   authorizationFile,
+  credentialsFolder,
   initAuth,
   listIdentities,
   type AddedRole,
@@ -95,6 +97,24 @@ function addList(auth: Command, context: Context): void {
     });
 }
 
+function addExport(auth: Command, context: Context): void {
+  auth
+    .command("export")
+    .description(
+      "print a credentials folder as one text for an environment variable; it is as secret as the keys in it",
+    )
+    .addArgument(new Argument("<role>", "role of the identity").choices(addedRoles))
+    .argument("<name>", "name of the identity")
+    .option("--dir <dir>", "the operator's folder (default: auth within the data folder)")
+    .option("--json", "print JSON")
+    .addHelpText("after", examples('CANDOR_AGENT="$(candor auth export agent payer)" node agent.js'))
+    .action((role: AddedRole, name: string, options: DirOptions) => {
+      const dir = options.dir ?? defaultDir(context);
+      const text = exportCredentials(credentialsFolder(dir, { role, name }));
+      present(context, options, { role, name, text }, () => text);
+    });
+}
+
 export function addAuth(program: Command, context: Context): void {
   const auth = program
     .command("auth")
@@ -102,4 +122,5 @@ export function addAuth(program: Command, context: Context): void {
   addInit(auth, context);
   addAdd(auth, context);
   addList(auth, context);
+  addExport(auth, context);
 }
