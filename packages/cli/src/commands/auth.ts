@@ -107,7 +107,10 @@ function addExport(auth: Command, context: Context): void {
     .argument("<name>", "name of the identity")
     .option("--dir <dir>", "the operator's folder (default: auth within the data folder)")
     .option("--json", "print JSON")
-    .addHelpText("after", examples('CANDOR_AGENT="$(candor auth export agent payer)" node agent.js'))
+    .addHelpText(
+      "after",
+      examples("candor auth export agent payer", 'CANDOR_AGENT="$(candor auth export agent payer)" node agent.js'),
+    )
     .action((role: AddedRole, name: string, options: DirOptions) => {
       const dir = options.dir ?? defaultDir(context);
       const text = exportCredentials(credentialsFolder(dir, { role, name }));
