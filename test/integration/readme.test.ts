@@ -71,9 +71,10 @@ describe("README", () => {
   it("catches the same agent once it lies", async () => {
     const honest = fileBlock("agent.mjs");
     const liar = honest
-      .replace("await ctx.effect(", "if (calls < 0) await ctx.effect(")
-      .replace(/maxAttempts: 3/, "maxAttempts: 1");
-    expect(liar).not.toBe(honest);
+      .replace("maxAttempts: 3", "maxAttempts: 1")
+      .replace("return { amount: 100 };\n  });", "return { amount: 100 };\n  }).catch(() => undefined);");
+    expect(liar).toContain("maxAttempts: 1");
+    expect(liar).toContain(".catch(() => undefined)");
     const lies = join(dir, "lies");
     await cp(join(dir, "candor-data/auth"), join(lies, "candor-data/auth"), { recursive: true });
     await symlink(join(root, "node_modules"), join(lies, "node_modules"));
@@ -83,7 +84,7 @@ describe("README", () => {
       cwd: lies,
       env: { ...process.env, CANDOR_URL: url },
     });
-    expect(stdout).not.toContain("FULL_DISCLOSURE_VERIFIED, so: proceed");
+    expect(stdout.trim()).toBe("CONCEALMENT_DETECTED, so: halt");
   });
 
   it("names only commands that exist", async () => {
