@@ -2,10 +2,9 @@ import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
 import { streams } from "@candor/contract";
 import type { Bus } from "@candor/bus";
 
-/** Messages a second that the bare client reads: pull consumer, no acknowledgement, callback. */
-export async function rawConsumePerSec(bus: Bus, filter: string, count: number): Promise<number> {
+/** Messages a second that the bare client reads of the log: pull consumer, no filter, no acknowledgement, callback. */
+export async function rawConsumePerSec(bus: Bus, count: number): Promise<number> {
   const { name } = await bus.jsm.consumers.add(streams.log, {
-    filter_subject: filter,
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.All,
     mem_storage: true,

@@ -1,8 +1,7 @@
-import { execFile, spawn } from "node:child_process";
-import { chmod, readFile, symlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Publisher, type Bus } from "@candor/bus";
 import { decodeSigned, decodeVerdictBody, laneOf, streams, type VerdictBody } from "@candor/contract";
@@ -134,18 +133,6 @@ describe("B5 the guard as a process", () => {
     guard.child.stdin?.end();
     expect(await guard.ended).toBe(0);
     expect(guard.log()).toContain("the parent process is gone");
-  });
-});
-
-describe("README", () => {
-  it("its example starts a guard in another process and stops it", async () => {
-    const readme = await readFile(new URL("../../services/guard/README.md", import.meta.url), "utf8");
-    const block = /^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? "";
-    await symlink(fileURLToPath(new URL("../node_modules", import.meta.url)), join(world.dir, "node_modules"));
-    const file = join(world.dir, "example.mjs");
-    await writeFile(file, block.replace("nats://127.0.0.1:4222", world.urls[0] ?? ""));
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: world.dir });
-    expect(stdout).toMatch(/^\[ 0, 1 \] (?:checking|replaying|live)\n$/);
   });
 });
 

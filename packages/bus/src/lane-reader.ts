@@ -3,6 +3,7 @@ import { CandorError, isCandorError, silentLogger, type Logger, type StoredMessa
 import { isConnected, untilConnected, watchConnection } from "./connection-watch.js";
 import type { Link } from "./link.js";
 import { PullConsumer } from "./pull-consumer.js";
+import { isWorthReadingWide, passes } from "./wide-reading.js";
 
 export interface LaneReaderOptions {
   readonly stream: string;
@@ -11,8 +12,7 @@ export interface LaneReaderOptions {
   /** First stream sequence wanted; 1 by default. */
   readonly from?: number;
   /**
-   * Gets the messages in order, each once. While a promise that it returns is pending, nothing more is handed over or
-   * asked for. Data and headers are views into what arrived: copy what is kept for long.
+   * Gets the messages in order, each once. While a promise that it returns is pending, nothing more is handed over. Data and headers are views into what arrived: copy what is kept for long.
    */
   readonly onMessages: (batch: readonly StoredMessage[]) => void | Promise<void>;
   /**
@@ -24,7 +24,7 @@ export interface LaneReaderOptions {
   readonly checkBefore?: (position: number) => Promise<void>;
   /** The reader has stopped for good and says why. */
   readonly onHalt: (error: CandorError) => void;
-  /** Messages asked for and not yet handed over; 4,096 by default. */
+  /** Messages asked for and not yet handed over; 1,024 by default. */
   readonly maxOutstanding?: number;
   /** Heartbeats while nothing is stored; 1,000 by default. After two of silence the consumer is made anew. */
   readonly heartbeatMs?: number;
@@ -36,19 +36,22 @@ const longestPauseMs = 1_000;
 const final = ["log-rolled-back", "log-truncated", "log-altered", "permission-denied", "connection-closed"] as const;
 
 /**
- * Reads what a filter lets through of a stream, in order, without a gap and without repeating, through restarts of the server and
- * changes of leader. Where its consumer is lost, misses heartbeats or leaves something out, it makes another that
+ * Reads what a filter lets through of a stream, in order, without a gap and without repeating, through restarts of the
+ * server and changes of leader. Where its consumer is lost, misses heartbeats or leaves something out, it makes another that
  * begins after the last message it handed over.
  */
 export class LaneReader {
   readonly #link: Link;
   readonly #options: LaneReaderOptions;
+  readonly #filters: readonly string[];
   readonly #maxOutstanding: number;
   readonly #logger: Logger;
   readonly #stopWatching: () => void;
   #consumer: PullConsumer | undefined;
   /** Increases with each consumer, so that what a former one still says is not heard. */
   #generation = 0;
+  /** The present consumer delivers the whole stream, and the filter is applied here. */
+  #isWide = false;
   #position: number;
   #batch: StoredMessage[] = [];
   /** Messages that were stored when reading began and are not handled yet. */
@@ -63,7 +66,9 @@ export class LaneReader {
   constructor(link: Link, options: LaneReaderOptions) {
     this.#link = link;
     this.#options = options;
-    this.#maxOutstanding = options.maxOutstanding ?? 4_096;
+    const { filter = [] } = options;
+    this.#filters = typeof filter === "string" ? [filter] : filter;
+    this.#maxOutstanding = options.maxOutstanding ?? 1_024;
     this.#logger = options.logger ?? silentLogger;
     this.#position = (options.from ?? 1) - 1;
     this.#stopWatching = watchConnection(link.nc, {
@@ -143,30 +148,37 @@ export class LaneReader {
 
   /** Makes a consumer, unless an interruption overtakes it. */
   async #tryOpen(): Promise<void> {
-    const { stream, filter = [], checkBefore, heartbeatMs = 1_000 } = this.#options;
-    const filters = typeof filter === "string" ? [filter] : filter;
+    const { stream, checkBefore, heartbeatMs = 1_000 } = this.#options;
     const generation = this.#generation;
     await checkBefore?.(this.#position);
     if (generation !== this.#generation) return;
     const isCurrent = (): boolean => generation === this.#generation && !this.#over;
-    const consumer = await PullConsumer.open(
-      this.#link,
-      { stream, filters, heartbeatMs, startSeq: this.#position + 1 },
-      {
-        // Only what is pulled comes, and a consumer that was let go of is closed.
-        message: this.#collect,
-        shortfall: () => {
-          if (isCurrent()) this.#refill();
+    const open = (filters: readonly string[]): Promise<PullConsumer> =>
+      PullConsumer.open(
+        this.#link,
+        { stream, filters, heartbeatMs, startSeq: this.#position + 1 },
+        {
+          // Only what is pulled comes, and a consumer that was let go of is closed.
+          message: this.#collect,
+          shortfall: () => {
+            if (isCurrent()) this.#refill();
+          },
+          fault: (reason) => {
+            if (isCurrent()) this.#reopen(reason);
+          },
         },
-        fault: (reason) => {
-          if (isCurrent()) this.#reopen(reason);
-        },
-      },
-    );
+      );
+    let consumer = await open(this.#filters);
+    const isWide = await isWorthReadingWide(this.#link, stream, this.#filters, this.#position, consumer.pending);
+    if (isWide) {
+      consumer.close();
+      consumer = await open([]);
+    }
     if (!isCurrent() || consumer.isOver) {
       consumer.close();
       return;
     }
+    this.#isWide = isWide;
     this.#consumer = consumer;
     this.#backlog = consumer.pending;
     this.#refill();
@@ -187,10 +199,12 @@ export class LaneReader {
     this.#batch = [];
     this.#consumer?.close();
     this.#consumer = undefined;
+    this.#isWide = false;
   }
 
   readonly #collect = (message: StoredMessage): void => {
-    this.#batch.push(message);
+    if (this.#isWide && !passes(this.#filters, message.subject)) this.#backlog -= 1;
+    else this.#batch.push(message);
     if (this.#isScheduled || this.#handling !== undefined) return;
     this.#isScheduled = true;
     // After this the client has read all that arrived in one piece.
@@ -203,10 +217,16 @@ export class LaneReader {
   };
 
   #handOver(): void {
-    if (this.#over || this.#handling !== undefined || this.#batch.length === 0) return;
+    if (this.#over || this.#handling !== undefined) return;
     const batch = this.#batch;
+    if (batch.length === 0) {
+      if (this.#isWide) this.#handled(0);
+      return;
+    }
     this.#batch = [];
     this.#position = (batch.at(-1) as StoredMessage).seq;
+    // The server sends the next ones while these are handled.
+    this.#refill();
     try {
       const handling = this.#options.onMessages(batch);
       if (handling === undefined) this.#handled(batch.length);
@@ -231,10 +251,17 @@ export class LaneReader {
     this.#backlog -= count;
     this.#refill();
     if (this.#waiters.length > 0) this.#wake();
+    if (this.#isWide && this.#consumer?.pending === 0 && this.#batch.length === 0) this.#narrow();
+  }
+
+  /** From here on the filter keeps away what is not wanted: new messages are found without looking through a block. */
+  #narrow(): void {
+    this.#drop();
+    this.#opening ??= this.#open();
   }
 
   #refill(): void {
-    if (this.#consumer === undefined || this.#handling !== undefined || this.#over) return;
+    if (this.#consumer === undefined || this.#over) return;
     const { outstanding } = this.#consumer;
     const room = this.#maxOutstanding - outstanding - this.#batch.length;
     if (outstanding <= this.#maxOutstanding / 2) this.#consumer.pull(room);

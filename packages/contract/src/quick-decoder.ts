@@ -82,7 +82,7 @@ function map(length: number, depth: number): unknown {
   return fields;
 }
 
-/** Tags of fixed length heads; what is missing (floats of 32 bits, signed and 64-bit integers, extensions) is not quick. */
+/** What is missing (floats of 32 bits, signed integers of more than a byte, very long values, extensions) is not quick. */
 function tagged(tag: number, depth: number): unknown {
   switch (tag) {
     case 0xc0:
@@ -99,8 +99,12 @@ function tagged(tag: number, depth: number): unknown {
       return checked(byte());
     case 0xcd:
       return checked(unsigned(2));
+    case 0xcb:
+      return double();
     case 0xce:
       return checked(unsigned(4));
+    case 0xcf:
+      return safe(unsigned(8));
     case 0xd9:
       return text(byte());
     case 0xda:
@@ -112,6 +116,21 @@ function tagged(tag: number, depth: number): unknown {
     default:
       return notQuick;
   }
+}
+
+const doubleBytes = new Uint8Array(8);
+const doubleView = new DataView(doubleBytes.buffer);
+
+function double(): number | typeof notQuick {
+  if (at + 8 > bytes.length) return notQuick;
+  for (let i = 0; i < 8; i += 1) doubleBytes[i] = bytes[at + i] as number;
+  at += 8;
+  return doubleView.getFloat64(0);
+}
+
+/** Beyond 2^53 − 1 a sum of bytes is not exact. */
+function safe(number: number): number | typeof notQuick {
+  return number <= Number.MAX_SAFE_INTEGER ? number : notQuick;
 }
 
 function checked(number: number): number | typeof notQuick {

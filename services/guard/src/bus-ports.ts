@@ -6,6 +6,7 @@ import type { LanePorts, LaneSource, SourceEvents } from "./lane-ports.js";
 import { readLogState, requirePlace } from "./log-place.js";
 import { openRecordSink } from "./record-sink.js";
 import { readHistory } from "./run-history.js";
+import type { SignatureThreads } from "./signature-threads.js";
 import { timerEvent } from "./timer-event.js";
 
 export interface BusPortsOptions {
@@ -13,6 +14,7 @@ export interface BusPortsOptions {
   readonly identity: GuardIdentity;
   readonly logger: Logger;
   readonly standbyMs: number;
+  readonly threads: SignatureThreads;
 }
 
 /** What the lanes of a guard need of the server, over one connection. */
@@ -45,7 +47,7 @@ function openSource(link: Link, lane: number, logger: Logger, events: SourceEven
   };
 }
 
-export function openLanePorts({ link, identity, logger, standbyMs }: BusPortsOptions): BusPorts {
+export function openLanePorts({ link, identity, logger, standbyMs, threads }: BusPortsOptions): BusPorts {
   const publisher = new Publisher(link, logger);
   const aborter = new AbortController();
   return {
@@ -54,6 +56,7 @@ export function openLanePorts({ link, identity, logger, standbyMs }: BusPortsOpt
       openSink: (events) => openRecordSink({ link, lane, identity, standbyMs, logger }, events),
       checkpoints: openCheckpointStore({ link, publisher, identity }, lane),
       readHistory: (need, belowSeq) => readHistory({ link, lane, signal: aborter.signal, logger }, need, belowSeq),
+      threads,
       publishTimer: (request, atMs) => {
         publisher.publish(timerEvent(request, atMs)).catch((error: unknown) => {
           // It goes out again as long as the log does not show it.

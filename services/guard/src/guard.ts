@@ -5,6 +5,7 @@ import { requireGuardIdentity, type GuardIdentity } from "./guard-identity.js";
 import { LaneRunner } from "./lane-runner.js";
 import { readQuery, type LaneView, type StateQuery } from "./lane-view.js";
 import { startMicroService, type MicroService } from "./micro-service.js";
+import { startSignatureThreads } from "./signature-threads.js";
 
 /** Name under which `nats micro ls` lists guards. */
 const serviceName = "candor-guard";
@@ -102,7 +103,8 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const lanes = options.lanes ?? Array.from({ length: count }, (_, lane) => lane);
   requireLanes(lanes, count);
   const { checkpointEvents, checkpointQuietMs, standbyMs } = { ...defaultSettings, ...options.settings };
-  const ports: BusPorts = openLanePorts({ link: connection, identity, logger, standbyMs });
+  const threads = await startSignatureThreads();
+  const ports: BusPorts = openLanePorts({ link: connection, identity, logger, standbyMs, threads });
   const runners = lanes.map(
     (lane) =>
       new LaneRunner({
@@ -128,6 +130,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
       service.stop();
       await Promise.all(runners.map((runner) => runner.stop()));
       ports.close();
+      threads.close();
     },
   };
 }

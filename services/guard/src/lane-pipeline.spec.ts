@@ -5,6 +5,7 @@ import { admit } from "@candor/ledger";
 import { keys, Scenario } from "../../../test/kit/scenario.js";
 import { LanePipeline, type PipelineOptions } from "./lane-pipeline.js";
 import { SignatureAhead } from "./signature-ahead.js";
+import { SignatureThreads } from "./signature-threads.js";
 
 interface Stage {
   readonly pipeline: LanePipeline;
@@ -16,7 +17,7 @@ interface Stage {
 
 function stage(options: Partial<PipelineOptions> = {}): Stage {
   const operator = keys.operator.publicKey;
-  const ahead = new SignatureAhead(operator);
+  const ahead = new SignatureAhead(operator, new SignatureThreads([]));
   const folded: number[] = [];
   const outputs: Output[] = [];
   const faults: CandorError[] = [];

@@ -7,10 +7,12 @@ import { RunFilter } from "./run-filter.js";
 import type { SignatureAhead } from "./signature-ahead.js";
 
 /** Entries and bytes that may wait for the fold; the reader then stops until half of them are gone. */
-const maxEntries = 2_048;
+const maxEntries = 512;
 const maxBytes = 4 * 1024 * 1024;
 /** Entries folded in one turn of the event loop, so that everything else has its turn too. */
-const slice = 256;
+const slice = 128;
+/** What making a signature check takes of a turn, in entries. */
+const checkShare = 8;
 
 export interface PipelineOptions {
   readonly lane: number;
@@ -37,6 +39,8 @@ export class LanePipeline {
   /** A history is being read. */
   #reviving = false;
   #scheduled = false;
+  /** Will be called when another thread has answered. */
+  #awaited = false;
   #stopped = false;
   /** Lets the reader go on. */
   #makeRoom: (() => void) | undefined;
@@ -70,6 +74,7 @@ export class LanePipeline {
   deliver(batch: readonly StoredMessage[], isCaughtUp: boolean): Promise<void> | undefined {
     const alone = isCaughtUp && batch.length === 1 && this.#queue.length === 0;
     for (const message of batch) this.#take(message, !alone);
+    this.#options.ahead.flush();
     this.run();
     if (this.#stopped || !this.#isFull()) return undefined;
     return new Promise((resolve) => {
@@ -113,23 +118,28 @@ export class LanePipeline {
   }
 
   #foldSlice(): void {
-    for (let folded = 0; !this.#stopped; folded += 1) {
+    for (let left = slice; !this.#stopped;) {
       const item = this.#queue.peek();
       if (item === undefined || this.#options.isBlocked()) return;
-      if (item.checks?.isDone === false) {
-        item.checks.onDone(this.run);
+      if (left <= 0) {
+        this.#schedule();
         return;
+      }
+      if (item.checks?.isDone === false) {
+        if (!this.#options.ahead.help()) {
+          this.#await();
+          return;
+        }
+        left -= checkShare;
+        continue;
       }
       const need = this.#historyNeed(item.entry);
       if (need !== undefined) {
         void this.#revive(item, need);
         return;
       }
-      if (folded === slice) {
-        this.#schedule();
-        return;
-      }
       this.#fold(item);
+      left -= 1;
     }
   }
 
@@ -165,6 +175,16 @@ export class LanePipeline {
       this.#reviving = false;
     }
     this.run();
+  }
+
+  /** Goes on when another thread has answered. */
+  #await(): void {
+    if (this.#awaited) return;
+    this.#awaited = true;
+    this.#options.ahead.onAnswers(() => {
+      this.#awaited = false;
+      this.run();
+    });
   }
 
   #schedule(): void {

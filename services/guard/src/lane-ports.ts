@@ -3,6 +3,7 @@ import type { HistoryNeed, Output, TimerRequest } from "@candor/guards";
 import type { CheckpointStore } from "./checkpointer.js";
 import type { RecordCounts } from "./lane-metrics.js";
 import type { LogPlace } from "./log-place.js";
+import type { SignatureThreads } from "./signature-threads.js";
 
 /** What a guard publishes about a message: a verdict, or that it was refused. */
 export type GuardOutput = Extract<Output, { type: "verdict" | "quarantine" }>;
@@ -59,5 +60,6 @@ export interface LanePorts {
   readonly checkpoints: CheckpointStore;
   /** The entries of a run itself and of one of its tasks below a sequence, in log order; tries until it can. */
   readonly readHistory: (need: HistoryNeed, belowSeq: number) => Promise<readonly LogEntry[]>;
+  readonly threads: SignatureThreads;
   readonly publishTimer: (request: TimerRequest, atMs: number) => void;
 }

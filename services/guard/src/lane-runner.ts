@@ -67,7 +67,7 @@ export class LaneRunner {
       this.#end = resolve;
     });
     this.#fold = new LaneFold(lane, { operator });
-    this.#ahead = new SignatureAhead(operator);
+    this.#ahead = new SignatureAhead(operator, ports.threads);
     this.#sink = ports.openSink({
       onRoom: () => {
         this.#pipeline.run();

@@ -1,55 +1,41 @@
 import {
   certificateMessage,
-  equalBytes,
   taskKeyMessage,
   type AdmittedEvent,
   type AdmittedOf,
   type Certificate,
 } from "@candor/contract";
 import type { Verify } from "@candor/guards";
-import { verifyAsync, verifySignature } from "@candor/ledger";
+import { verifySignature } from "@candor/ledger";
 import { KeyHints } from "./key-hints.js";
+import type { SignatureCheck } from "./signature-check.js";
+import type { SignatureThreads } from "./signature-threads.js";
 
-interface Check {
-  readonly key: string;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-  /** Undefined while another thread works on it. */
-  valid: boolean | undefined;
-}
-
-/** Signature checks of one event, made on other threads before the fold asks for them. */
+/** Signature checks of one event, made before the fold asks for them. */
 export class ChecksAhead {
-  readonly #checks: Check[] = [];
-  #open = 0;
-  #onDone: (() => void) | undefined;
+  readonly #threads: SignatureThreads;
+  readonly #checks: SignatureCheck[] = [];
 
-  get isDone(): boolean {
-    return this.#open === 0;
+  constructor(threads: SignatureThreads) {
+    this.#threads = threads;
   }
 
-  /** Calls back once, when the last check under way is answered. */
-  onDone(call: () => void): void {
-    this.#onDone = call;
+  get isEmpty(): boolean {
+    return this.#checks.length === 0;
+  }
+
+  get isDone(): boolean {
+    for (const check of this.#checks) if (check.valid === undefined) return false;
+    return true;
   }
 
   start(key: string, message: Uint8Array, signature: Uint8Array): void {
-    const check: Check = { key, message, signature, valid: undefined };
-    this.#checks.push(check);
-    this.#open += 1;
-    void verifyAsync(key, message, signature).then((valid) => {
-      check.valid = valid;
-      this.#open -= 1;
-      if (this.#open === 0) this.#onDone?.();
-    });
+    this.#checks.push(this.#threads.verify(key, message, signature));
   }
 
   /** The answer, if exactly this was asked ahead. */
   answer(key: string, message: Uint8Array, signature: Uint8Array): boolean | undefined {
-    for (const check of this.#checks) {
-      const same = check.key === key && equalBytes(check.signature, signature) && equalBytes(check.message, message);
-      if (same && check.valid !== undefined) return check.valid;
-    }
+    for (const check of this.#checks) if (check.isOf(key, message, signature)) return check.valid;
     return undefined;
   }
 }
@@ -58,14 +44,16 @@ export class ChecksAhead {
 export class SignatureAhead {
   readonly #hints = new KeyHints();
   readonly #operator: string;
+  readonly #threads: SignatureThreads;
   /** The event being folded. */
   #current: ChecksAhead | undefined;
   /** Signatures checked on the fold's own thread, because nobody foresaw them. */
   missed = 0;
 
   /** @param operator the operator's public key, which certifies the keys of a run */
-  constructor(operator: string) {
+  constructor(operator: string, threads: SignatureThreads) {
     this.#operator = operator;
+    this.#threads = threads;
   }
 
   /** What the fold calls: the answer found ahead, or a check on the spot. */
@@ -90,9 +78,24 @@ export class SignatureAhead {
   start(entry: AdmittedEvent): ChecksAhead | undefined {
     const { signature, hash } = entry;
     if (signature === undefined) return undefined;
-    const checks = new ChecksAhead();
+    const checks = new ChecksAhead(this.#threads);
     for (const key of this.#keysOf(entry, checks)) checks.start(key, hash, signature);
-    return checks.isDone ? undefined : checks;
+    return checks.isEmpty ? undefined : checks;
+  }
+
+  /** Sends on what was started. */
+  flush(): void {
+    this.#threads.flush();
+  }
+
+  /** Makes a check that nobody has begun, instead of waiting; false if there is none. */
+  help(): boolean {
+    return this.#threads.helpOne();
+  }
+
+  /** Calls back once, when another thread has come further. */
+  onAnswers(call: () => void): void {
+    this.#threads.onAnswers(call);
   }
 
   #keysOf(entry: AdmittedEvent, checks: ChecksAhead): Iterable<string> {
