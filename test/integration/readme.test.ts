@@ -158,7 +158,7 @@ describe("READMEs of packages and services", () => {
     await stage.shell(text, endless[folder]);
   });
 
-  it.each(programs.filter(({ runs }) => runs))("$name runs, and prints what it says", async (program) => {
+  it.concurrent.each(programs.filter(({ runs }) => runs))("$name runs, and prints what it says", async (program) => {
     const printed = (await stage.node(`${program.name}.mjs`)).split("\n");
     const said = announced(program);
     expect(printed.filter((line) => said.includes(line))).toEqual(said);
