@@ -19,6 +19,8 @@ export {
 export type { CertificateSubject } from "./certificate.js";
 export { formatCheckpoint, openCheckpoint, parseCheckpoint, readCheckpoint, signCheckpoint } from "./checkpoint.js";
 export type { Checkpoint } from "./checkpoint.js";
+export { certificateHeader, GuardRecords, readCertificateHeader } from "./guard-record.js";
+export type { CheckedVerdict } from "./guard-record.js";
 export { openNote, parseNote, signNote } from "./note.js";
 export type { Note } from "./note.js";
 export { redact } from "./redact.js";

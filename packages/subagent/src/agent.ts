@@ -2,9 +2,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { connectBus, Publisher, type Bus } from "@candor/bus";
 import { CandorError, quarantineSubject, silentLogger, type Logger, type QuarantineBody } from "@candor/contract";
+import { GuardRecords } from "@candor/ledger";
 import { parseCredentials, readCredentials, type Credentials } from "@candor/ledger/files";
 import { BusPort } from "./bus-port.js";
-import { openQuarantine } from "./guard-record.js";
 import { defaultLimits, openTask, type AcceptOptions, type TaskLimits } from "./task-opening.js";
 import type { SubagentTask } from "./task.js";
 
@@ -30,6 +30,7 @@ export class Subagent {
   readonly #bus: Bus;
   readonly #publisher: Publisher;
   readonly #port: BusPort;
+  readonly #records: GuardRecords;
   readonly #spoolDir: string;
   readonly #limits: TaskLimits;
   readonly #logger: Logger;
@@ -51,8 +52,9 @@ export class Subagent {
     this.#limits = parts.limits;
     this.#publisher = new Publisher(bus, logger);
     this.#port = new BusPort(bus, this.#publisher);
-    this.#port.subscribe(noticesOf(credentials.name), ({ data }) => {
-      this.#notice(data);
+    this.#records = new GuardRecords(credentials.trust.operator);
+    this.#port.subscribe(noticesOf(credentials.name), ({ subject, data }) => {
+      this.#notice(subject, data);
     });
   }
 
@@ -102,9 +104,9 @@ export class Subagent {
     if (failed !== undefined) throw failed.reason;
   }
 
-  #notice(data: Uint8Array): void {
+  #notice(recordSubject: string, data: Uint8Array): void {
     try {
-      const notice = openQuarantine(data, this.#credentials.trust.operator);
+      const notice = this.#records.quarantine(recordSubject, data);
       const { code, seq, subject, path, sentence } = notice;
       this.#logger.warn({ code, seq, subject, path }, `a guard refused an event of this agent: ${sentence}`);
       for (const listener of this.#quarantined) listener(notice);

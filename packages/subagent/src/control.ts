@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { CandorError, hex, intentSubject, verdictSubject, type Logger } from "@candor/contract";
-import { openVerdict } from "./guard-record.js";
+import type { GuardRecords } from "@candor/ledger";
 import { isTaskIntent, openIntent, stopError, stopOf, stopStates, type Stop } from "./intent-view.js";
 import { longestTimerMs, pause } from "./pause.js";
 import type { Expectation, LiveFeed, LiveMessage, LookUp } from "./ports.js";
@@ -9,8 +9,7 @@ export interface ControlOptions {
   readonly bus: LookUp & LiveFeed;
   readonly place: { readonly lane: number; readonly run: string; readonly task: string; readonly epoch: number };
   readonly fleet: { readonly name: string; readonly key: string };
-  /** Public key text of the operator. */
-  readonly operator: string;
+  readonly records: GuardRecords;
   /** The delegation that the task is done under. */
   readonly delegation: { readonly sequence: number; readonly hash: Uint8Array };
   /** Longest window after a recall that the brief allows, in ms. */
@@ -76,7 +75,7 @@ export class Control {
         this.#see(message);
       }),
       bus.subscribe(this.#verdictSubject, (message) => {
-        this.#hear(message.data);
+        this.#hear(message.subject, message.data);
       }),
       bus.onReconnect(() => {
         this.refresh().catch((error: unknown) => {
@@ -101,7 +100,7 @@ export class Control {
     }
     this.#see({ ...last, subject: this.#subject });
     const verdict = await bus.last("verdicts", this.#verdictSubject);
-    if (verdict !== undefined) this.#hear(verdict.data);
+    if (verdict !== undefined) this.#hear(this.#verdictSubject, verdict.data);
   }
 
   /** Ends everything, for a reason that nobody can acknowledge. */
@@ -213,10 +212,10 @@ export class Control {
     });
   }
 
-  #hear(data: Uint8Array): void {
-    const { operator, place, logger } = this.#options;
+  #hear(subject: string, data: Uint8Array): void {
+    const { records, place, logger } = this.#options;
     try {
-      const { run, task, judge, intent, verdict, findings } = openVerdict(data, operator);
+      const { run, task, judge, intent, verdict, findings } = records.verdict(subject, data).verdict;
       if (intent === undefined || judge !== "intent" || run !== place.run || task !== place.task) return;
       const key = hex(intent.hash);
       // That a repeat was rejected does not undo the intent that it repeats.
@@ -232,7 +231,7 @@ export class Control {
   async #askVerdict(): Promise<void> {
     try {
       const last = await this.#options.bus.last("verdicts", this.#verdictSubject);
-      if (last !== undefined) this.#hear(last.data);
+      if (last !== undefined) this.#hear(this.#verdictSubject, last.data);
     } catch {
       // Live delivery may still bring it.
     }

@@ -7,13 +7,12 @@ import {
   type Payload,
   type Scope,
 } from "@candor/contract";
-import type { Signer } from "@candor/ledger";
+import { GuardRecords, type Signer } from "@candor/ledger";
 import { acceptSubject, rolledBack, storeAccept } from "./acceptance.js";
 import { Control, rejected } from "./control.js";
 import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
 import { Effects } from "./effect.js";
 import { FaultLog } from "./fault-log.js";
-import { openVerdict } from "./guard-record.js";
 import { inherit } from "./inheritance.js";
 import { IntentKeys } from "./intent-keys.js";
 import type { TaskBus } from "./ports.js";
@@ -71,7 +70,8 @@ export async function openTask(context: OpeningContext, token: string, options: 
   const { identity, bus, spoolDir } = context;
   const delegation = readDelegation(token, { name: identity.name, key: identity.signer.publicKey });
   const fleetKey = await verifyDelegation(delegation, identity.operator, bus);
-  await requireUnrejected(delegation, identity.operator, bus);
+  const records = new GuardRecords(identity.operator);
+  await requireUnrejected(delegation, records, bus);
   const { run, task, epoch, hash } = delegation;
   const spool = Spool.open(spoolDir, { actor: identity.name, run, task, epoch, delegation: hash });
   const opening = new Opening(context, delegation, fleetKey, spool, options);
@@ -84,11 +84,12 @@ export async function openTask(context: OpeningContext, token: string, options: 
 }
 
 /** @throws CandorError `log-altered`, `intent-rejected` */
-async function requireUnrejected(delegation: Delegation, operator: string, bus: TaskBus): Promise<void> {
+async function requireUnrejected(delegation: Delegation, records: GuardRecords, bus: TaskBus): Promise<void> {
   requireStored(delegation, await bus.last("log", intentSubject(delegation)));
-  const stored = await bus.last("verdicts", verdictSubject({ ...delegation, judge: "intent" }));
+  const subject = verdictSubject({ ...delegation, judge: "intent" });
+  const stored = await bus.last("verdicts", subject);
   if (stored === undefined) return;
-  const { intent, verdict } = openVerdict(stored.data, operator);
+  const { intent, verdict } = records.verdict(subject, stored.data).verdict;
   if (verdict !== "INTENT_REJECTED" || intent === undefined || !equalBytes(intent.hash, delegation.hash)) return;
   throw rejected(delegation.task);
 }
@@ -142,7 +143,7 @@ class Opening {
       bus,
       place: { lane, run, task, epoch },
       fleet: { name: fleet, key: fleetKey },
-      operator: identity.operator,
+      records: new GuardRecords(identity.operator),
       delegation,
       maxGraceMs: delegation.payload.brief.maxGraceMs,
       verdictMs: limits.verdictMs,
