@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Delegation } from "@candor/orchestrator";
+import { pay, startPaymentService } from "@candor/demo";
+import { connectOrchestrator, type Delegation } from "@candor/orchestrator";
 import { startSubagentStage, type SubagentStage } from "../kit/subagent-stage.js";
 
 const program = fileURLToPath(new URL("../dist/kit/payer-program.js", import.meta.url));
@@ -33,6 +34,7 @@ interface Job {
   readonly payments: string;
   readonly ready: string;
   readonly delayMs: number;
+  readonly service?: string;
 }
 
 function jobOf(delegation: Delegation, spoolDir = stage.spoolDir()): Job {
@@ -133,6 +135,78 @@ describe("R11 a subagent that is killed", () => {
     }
     expect(seen).toContain("EPOCH_ABANDONED");
     expect(seen).not.toContain("CONCEALMENT_DETECTED");
+  });
+});
+
+describe("F7 S19 an agent that dies after its dispatch and loses its spool", () => {
+  it("is delegated again under the same intent key: one payment at a service that honours keys", async () => {
+    let book: (() => void) | undefined;
+    const booking = new Promise<void>((resolve) => (book = resolve));
+    let arrived: (() => void) | undefined;
+    const arrival = new Promise<void>((resolve) => (arrived = resolve));
+    const service = await startPaymentService({ onEntry: () => arrived?.(), transfer: () => booking });
+    try {
+      const delegation = await stage.delegate();
+      const job = { ...jobOf(delegation), service: service.url };
+      const first = start(job);
+      await arrival;
+      first.child.kill("SIGKILL");
+      await first.ended;
+      book?.();
+      rmSync(job.spoolDir, { recursive: true });
+
+      const again = await stage.redelegate(delegation.task);
+      expect(again.intentKeys).toEqual(delegation.intentKeys);
+      const second = start({ ...jobOf(again), service: service.url });
+      await second.ended;
+      // It is never guessed whether the first one happened.
+      expect(second.words).toContain("intent-key-in-doubt");
+      expect(service.book().payments).toHaveLength(1);
+
+      // Whoever settles the doubt by asking once more gets the first result.
+      const idempotencyKey = again.intentKeys["charge"] ?? "";
+      const order = { amount: 40, currency: "EUR", recipient: "r1" };
+      expect(await pay(service.url, { ...order, idempotencyKey })).toMatchObject({ state: "booked" });
+      expect(service.book().payments).toHaveLength(1);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("is delegated to another agent, by another process of the orchestrator, under the same key", async () => {
+    const { world, run } = stage;
+    const delegation = await stage.delegate();
+    const agent = await stage.agent();
+    const task = await agent.accept(delegation.token);
+    await task.run(async (ctx) => {
+      await ctx.effect({ intent: "charge" }, (effect) => ({ receipt: effect.key }));
+      return { claim: "fail" };
+    });
+    const other = await connectOrchestrator({
+      servers: world.urls,
+      credentials: world.folder("orchestrator", "fleet"),
+    });
+    try {
+      const attached = await other.attach(run.id);
+      const again = await attached.redelegate(delegation.task, {
+        agent: world.certificate("agent", "fetcher"),
+        intents: ["mail", { name: "charge", target: "payments" }],
+        predecessor: "payer",
+      });
+      expect(again.intentKeys).toMatchObject(delegation.intentKeys);
+      const fetcher = await stage.agent({ credentials: world.folder("agent", "fetcher") });
+      const taken = await fetcher.accept(again.token);
+      let calls = 0;
+      let receipt: unknown;
+      await taken.run(async (ctx) => {
+        receipt = await ctx.effect({ intent: "charge" }, () => (calls += 1) as unknown);
+        return { claim: "pass" };
+      });
+      expect(calls).toBe(0);
+      expect(receipt).toEqual({ receipt: delegation.intentKeys["charge"] });
+    } finally {
+      await other.close();
+    }
   });
 });
 

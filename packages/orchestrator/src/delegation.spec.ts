@@ -8,28 +8,45 @@ import { requireStanding } from "./standing-rules.js";
 import type { TaskState } from "./task-line.js";
 
 describe("F7 minted intent keys", () => {
-  it("are new for each delegation, whatever the names", () => {
-    const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 20 });
+  const place = { run: "r1", task: "t1", dataKey: createDataKey() };
+  const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { maxLength: 20 });
+
+  it("S19 are the same for one name whenever the task is delegated, and of the form of a UUID", () => {
     fc.assert(
       fc.property(names, (requests) => {
-        const [one, other] = [mintIntents(requests), mintIntents(requests)];
-        const keys = [...one, ...other].map(({ key }) => key);
-        expect(new Set(keys).size).toBe(requests.length * 2);
+        const minted = mintIntents(requests, place);
+        const keys = minted.map(({ key }) => key);
+        expect(new Set(keys).size).toBe(requests.length);
         expect(keys.every(isId)).toBe(true);
-        expect(one.map(({ intent }) => intent)).toEqual(requests);
+        expect(minted.map(({ intent }) => intent)).toEqual(requests);
+        for (const key of keys)
+          expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(mintIntents([...requests].reverse(), place).map(({ key }) => key)).toEqual([...keys].reverse());
       }),
     );
   });
 
+  it("differ by run, by task and by data key, however their names run together", () => {
+    const places = [
+      place,
+      { ...place, run: "r1t", task: "1" },
+      { ...place, run: "r2" },
+      { ...place, task: "t2" },
+      { ...place, dataKey: createDataKey() },
+    ];
+    const keys = places.flatMap((one) => mintIntents(["charge", "t1charge"], one).map(({ key }) => key));
+    expect(new Set(keys).size).toBe(places.length * 2);
+  });
+
   it("keep the target", () => {
-    expect(mintIntents([{ name: "charge", target: "payments" }, "mail"])).toMatchObject([
+    expect(mintIntents([{ name: "charge", target: "payments" }, "mail"], place)).toMatchObject([
       { intent: "charge", target: "payments" },
       { intent: "mail" },
     ]);
   });
 
   it("are refused for a name that stands twice", () => {
-    expect(() => mintIntents(["charge", { name: "charge" }])).toThrow(
+    expect(() => mintIntents(["charge", { name: "charge" }], place)).toThrow(
       expect.objectContaining({ code: "bad-argument" }),
     );
   });

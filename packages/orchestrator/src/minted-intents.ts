@@ -1,18 +1,28 @@
-import { randomUUID } from "node:crypto";
-import { CandorError, type Payload } from "@candor/contract";
+import { createHmac } from "node:crypto";
+import { CandorError, concatBytes, domainPrefix, encodeCanonical, type Payload } from "@candor/contract";
 
 /** An effect that the subagent may have: its name in the brief, and where it goes. */
 export type IntentRequest = string | { readonly name: string; readonly target?: string };
 
 export type MintedIntent = Payload<"delegate">["intents"][number];
 
+/** What an intent key is minted for. It names no epoch: whoever takes a task over gets the keys of the one before. */
+export interface MintingPlace {
+  readonly run: string;
+  readonly task: string;
+  /** Data key of the run, 32 bytes. */
+  readonly dataKey: Uint8Array;
+}
+
 /**
- * Gives each named effect a key of its own (F7). Keys are random: one derived from the arguments would change
- * whenever a model words them differently, and the effect would happen twice.
+ * Gives each named effect of a task a key of its own (F7): HMAC-SHA-256 (RFC 2104) of run, task and name under the run's
+ * data key. So one name has one key over all epochs of the task, in whichever process it is delegated: an agent that
+ * takes over finds what the one before did under it, and the downstream sees a repeat as a repeat (S19). The arguments
+ * are no part of it: a key from them would change whenever a model words them differently.
  *
  * @throws CandorError `bad-argument` for a name given twice
  */
-export function mintIntents(requests: readonly IntentRequest[]): MintedIntent[] {
+export function mintIntents(requests: readonly IntentRequest[], place: MintingPlace): MintedIntent[] {
   const names = new Set<string>();
   return requests.map((request) => {
     const { name, target } = typeof request === "string" ? { name: request, target: undefined } : request;
@@ -24,6 +34,19 @@ export function mintIntents(requests: readonly IntentRequest[]): MintedIntent[] 
       );
     }
     names.add(name);
-    return { intent: name, key: randomUUID(), ...(target === undefined ? {} : { target }) };
+    return { intent: name, key: keyOf(name, place), ...(target === undefined ? {} : { target }) };
   });
+}
+
+function keyOf(name: string, { run, task, dataKey }: MintingPlace): string {
+  const message = concatBytes(domainPrefix("candor/v1/intent-key"), encodeCanonical([run, task, name]));
+  return uuidOf(createHmac("sha256", dataKey).update(message).digest());
+}
+
+/** As a UUID of version 8 (RFC 9562, 5.8): payment services take keys of that length, and some of that form alone. */
+function uuidOf(digest: Uint8Array): string {
+  const bytes = Buffer.from(digest.subarray(0, 16));
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

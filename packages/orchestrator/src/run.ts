@@ -65,7 +65,8 @@ export class Run {
   }
 
   /**
-   * Gives a task to an agent anew, in its next epoch. What the epoch before still dispatches, the server refuses.
+   * Gives a task to an agent anew, in its next epoch. What the epoch before still dispatches, the server refuses. An
+   * intent of the same name keeps its key, so that nothing is done twice (F7).
    *
    * @throws CandorError as `delegate`, `not-found` for a task that was never delegated, `task-over` for a closed one
    */
@@ -218,7 +219,7 @@ export class Run {
     const dataKey = this.#requireDataKey();
     const { agent, brief = {}, notAfterMs } = options;
     requireRole(agent, "agent", operator);
-    const intents = mintIntents(options.intents ?? []);
+    const intents = mintIntents(options.intents ?? [], { run: this.id, task, dataKey });
     const sealed = sealBrief(brief, dataKey);
     const issued = await writer.issue(
       task,
