@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { getEventListeners } from "node:events";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { equalBytes, sha256, type StoredMessage } from "@candor/contract";
 import { gist, honestTask, laneOfRun, startGuardStage, until, type GuardStage } from "../kit/guard-stage.js";
 import { Scenario } from "../kit/scenario.js";
@@ -181,5 +182,34 @@ describe("what comes late", () => {
     expect(gist(stored)).toEqual(gist(scenario.verdicts));
     expect(guard.view(lane)?.metrics.revivals).toBe(1);
     expect(guard.view(lane, { run: "late" })?.tasks).toEqual(["t2"]);
+  });
+
+  it("leaves nothing behind on the guard's own signal, however often it is read", { timeout: 20_000 }, async () => {
+    const signals = new Set<AbortSignal>();
+    const add = Reflect.get(EventTarget.prototype, "addEventListener") as () => void;
+    const spy = vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function (
+      this: EventTarget,
+      ...args
+    ) {
+      if (this instanceof AbortSignal) signals.add(this);
+      Reflect.apply(add, this, args);
+    });
+    try {
+      const run = "late-often";
+      const guard = await stage.guard();
+      const lane = laneOfRun(stage, run);
+      const tasks = ["t1", "t2", "t3"];
+      const scenario = honestTask(run, tasks);
+      for (const task of tasks) scenario.close(task);
+      await stage.play(scenario);
+      await stage.untilVerdicts(run, scenario.verdicts.length);
+      for (const task of tasks) scenario.error(task);
+      await stage.play(scenario);
+      await until(() => guard.view(lane)?.metrics.revivals === tasks.length);
+      await until(() => [...signals].every((signal) => getEventListeners(signal, "abort").length === 0));
+      expect(signals.size).toBeGreaterThan(0);
+    } finally {
+      spy.mockRestore();
+    }
   });
 });

@@ -5,30 +5,37 @@ import { admit } from "@candor/ledger";
 import { setTimeout as pause } from "node:timers/promises";
 import { isPassing } from "./passing-trouble.js";
 
-/** Messages under one filter below a sequence. */
+/** Messages under one filter below a sequence; what was read so far when the signal ends it. */
 async function readBelow(link: Link, filter: string, belowSeq: number, signal: AbortSignal): Promise<StoredMessage[]> {
   const found: StoredMessage[] = [];
-  return new Promise((resolve, reject) => {
-    const reader = new LaneReader(link, {
-      stream: streams.log,
-      filter,
-      maxOutstanding: 256,
-      onMessages: (batch) => {
-        const below = batch.filter(({ seq }) => seq < belowSeq);
-        // Copies: a view would hold the whole piece that the message arrived in.
-        for (const message of below) found.push({ ...message, data: message.data.slice() });
-        if (below.length < batch.length) finish();
-      },
-      onHalt: reject,
+  // The signal lives as long as the guard: what is left on it holds this history for as long.
+  const ended = new AbortController();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const finish = (): void => {
+        resolve();
+      };
+      const reader = new LaneReader(link, {
+        stream: streams.log,
+        filter,
+        maxOutstanding: 256,
+        onMessages: (batch) => {
+          const below = batch.filter(({ seq }) => seq < belowSeq);
+          // Copies: a view would hold the whole piece that the message arrived in.
+          for (const message of below) found.push({ ...message, data: message.data.slice() });
+          if (below.length < batch.length) finish();
+        },
+        onHalt: reject,
+      });
+      ended.signal.addEventListener("abort", () => void reader.close(), { once: true });
+      signal.addEventListener("abort", finish, { once: true, signal: ended.signal });
+      reader.start();
+      reader.caughtUp().then(finish, () => undefined);
     });
-    const finish = (): void => {
-      void reader.close();
-      resolve(found);
-    };
-    signal.addEventListener("abort", finish, { once: true });
-    reader.start();
-    reader.caughtUp().then(finish, () => undefined);
-  });
+    return found;
+  } finally {
+    ended.abort();
+  }
 }
 
 export interface HistoryReaderOptions {
