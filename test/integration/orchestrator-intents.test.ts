@@ -14,7 +14,7 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import { startGuard, type Guard } from "@candor/guard";
-import { createSeed, createSigner } from "@candor/ledger";
+import { createSeed, createSigner, issueCertificate } from "@candor/ledger";
 import { connectOrchestrator, type Fleet, type Run } from "@candor/orchestrator";
 import { startWorld, type World } from "../kit/world.js";
 
@@ -89,6 +89,26 @@ describe("R1 R2 intents on a real server with a guard", () => {
       ["INTENT_ACCEPTED", 4, "terminate"],
       ["INTENT_ACCEPTED", 5, "close"],
     ]);
+  });
+
+  it("B7 trust a further prober and no further key of a fleet, which its agents would not obey", async () => {
+    const fleet = await replica();
+    const run = await fleet.openRun();
+    const added = await run.addKey(world.certificate("prober", "prober"));
+    await run.confirm(added, { timeoutMs: 5_000 });
+    const ended = await run.revokeKey(world.certificate("prober", "prober").key, "rotated");
+    await run.confirm(ended, { timeoutMs: 5_000 });
+    for (const [role, name] of [
+      ["orchestrator", "fleet"],
+      ["orchestrator", "rivals"],
+      ["agent", "payer"],
+      ["guard", "g1"],
+    ] as const) {
+      await expect(run.addKey(world.certificate(role, name))).rejects.toMatchObject({ code: "untrusted-key" });
+    }
+    const stranger = createSigner(createSeed());
+    const forged = issueCertificate(stranger, { role: "probe", name: "prober", key: stranger.publicKey });
+    await expect(run.addKey(forged)).rejects.toMatchObject({ code: "untrusted-key" });
   });
 
   it("hand the agent a token with the intent as stored, and the predecessor of a later epoch", async () => {

@@ -73,9 +73,10 @@ export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
 export function requireRole(certificate: Certificate, role: "agent" | "probe", operator: string): void {
   checkCertificate(operator, certificate);
   if (certificate.role === role) return;
+  const hint = certificate.role === "orch" ? " A fleet's replicas share its one key, so none of theirs is added." : "";
   throw new CandorError(
     "untrusted-key",
-    `The certificate of ${certificate.name} is for the role ${certificate.role}, and ${role} is needed.`,
+    `The certificate of ${certificate.name} is for the role ${certificate.role}, and ${role} is needed.${hint}`,
     { details: { role: certificate.role, name: certificate.name } },
   );
 }

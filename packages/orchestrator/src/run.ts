@@ -127,14 +127,26 @@ export class Run {
     return asIntent(issued);
   }
 
-  /** Trusts a further prober or replica of the fleet, from this intent's log time on. */
+  /**
+   * Trusts a further prober, from this intent's log time on. A fleet has the one key that its run was opened with, which
+   * its replicas share: agents obey no other.
+   *
+   * @throws CandorError `untrusted-key` for a certificate that is not the operator's for a prober, `intent-lost`, `task-over`
+   *   if this process closed the run
+   */
   async addKey(certificate: Certificate): Promise<Intent> {
     this.#requireOpen();
+    requireRole(certificate, "probe", this.#context.operator);
     const payload = { certificate };
     return asIntent(await this.#context.writer.issue(runTask, "key-added", () => ({ epoch: 1, payload })));
   }
 
-  /** Ends the trust in a key, from this intent's log time on. What it signed before stays valid. */
+  /**
+   * Ends the trust in a key, from this intent's log time on. What it signed before stays valid. Without the fleet's own
+   * key the run takes no further intents.
+   *
+   * @throws CandorError `intent-lost`, `task-over` if this process closed the run
+   */
   async revokeKey(key: string, reason: string): Promise<Intent> {
     this.#requireOpen();
     const payload = { key, reason };
