@@ -73,7 +73,7 @@ describe("lane reader", () => {
     expect(messages.map(text)).toEqual(numbered(0, 600));
     expect(reader.position).toBe(600);
     const there = await readAt(guard, streams.log, 77);
-    expect(messages[76]).toEqual({ ...there, data: Buffer.from(there?.data ?? []) });
+    expect(messages[76]).toEqual({ ...there, data: Uint8Array.from(there?.data ?? []) });
     await reader.close();
   });
 

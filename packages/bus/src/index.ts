@@ -6,7 +6,7 @@ export type { ApiAnswer } from "./jetstream-api.js";
 export { EventStream } from "./event-stream.js";
 export type { EventStreamOptions } from "./event-stream.js";
 export { LaneReader } from "./lane-reader.js";
-export type { LaneReaderOptions } from "./lane-reader.js";
+export type { LaneReaderOptions } from "./lane-reader-options.js";
 export type { Link } from "./link.js";
 export { readAt, readLast, readLastAfter, readNext, readStreamState } from "./look-up.js";
 export type { StreamState } from "./look-up.js";

@@ -1,35 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CandorError, isCandorError, silentLogger, type Logger, type StoredMessage } from "@candor/contract";
+import type { LaneReaderOptions } from "./lane-reader-options.js";
+import { Backlog } from "./backlog.js";
 import { isConnected, untilConnected, watchConnection } from "./connection-watch.js";
 import type { Link } from "./link.js";
 import { PullConsumer } from "./pull-consumer.js";
+import { StallWatch, type Waiting } from "./stall-watch.js";
 import { isWorthReadingWide, passes } from "./wide-reading.js";
-
-export interface LaneReaderOptions {
-  readonly stream: string;
-  /** Subject filters, `candor.log.<lane>.>` for a lane; they must not overlap. The whole stream without one. */
-  readonly filter?: string | readonly string[];
-  /** First stream sequence wanted; 1 by default. */
-  readonly from?: number;
-  /**
-   * Gets the messages in order, each once. While a promise that it returns is pending, nothing more is handed over. Data and headers are views into what arrived: copy what is kept for long.
-   */
-  readonly onMessages: (batch: readonly StoredMessage[]) => void | Promise<void>;
-  /**
-   * Called with the sequence of the last message handed over (`from - 1` at first) before reading begins or begins
-   * anew: at the start, after an interruption, and when the consumer had to be made again. Says whether the log is
-   * still the one that was read.
-   * @throws CandorError `log-rolled-back`, `log-truncated` or `log-altered` to halt the reader
-   */
-  readonly checkBefore?: (position: number) => Promise<void>;
-  /** The reader has stopped for good and says why. */
-  readonly onHalt: (error: CandorError) => void;
-  /** Messages asked for and not yet handed over; 1,024 by default. */
-  readonly maxOutstanding?: number;
-  /** Heartbeats while nothing is stored; 1,000 by default. After two of silence the consumer is made anew. */
-  readonly heartbeatMs?: number;
-  readonly logger?: Logger;
-}
 
 const shortestPauseMs = 20;
 const longestPauseMs = 1_000;
@@ -47,21 +24,22 @@ export class LaneReader {
   readonly #maxOutstanding: number;
   readonly #logger: Logger;
   readonly #stopWatching: () => void;
+  readonly #stallWatch: StallWatch;
+  readonly #backlog = new Backlog();
   #consumer: PullConsumer | undefined;
   /** Increases with each consumer, so that what a former one still says is not heard. */
   #generation = 0;
   /** The present consumer delivers the whole stream, and the filter is applied here. */
   #isWide = false;
+  /** A wide consumer did not get on: whose message it can't hand out is not known. */
+  #neverWide = false;
   #position: number;
   #batch: StoredMessage[] = [];
-  /** Messages that were stored when reading began and are not handled yet. */
-  #backlog = 0;
   #isScheduled = false;
   #handling: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
   #over = false;
   #restarts = 0;
-  #waiters: { readonly resolve: () => void; readonly reject: (error: CandorError) => void }[] = [];
 
   constructor(link: Link, options: LaneReaderOptions) {
     this.#link = link;
@@ -71,6 +49,20 @@ export class LaneReader {
     this.#maxOutstanding = options.maxOutstanding ?? 1_024;
     this.#logger = options.logger ?? silentLogger;
     this.#position = (options.from ?? 1) - 1;
+    this.#stallWatch = new StallWatch({
+      link,
+      stream: options.stream,
+      filters: this.#filters,
+      everyMs: (options.heartbeatMs ?? 1_000) * 2,
+      waiting: () => this.#waitingFor(),
+      onWideStall: () => {
+        this.#neverWide = true;
+        this.#narrow();
+      },
+      onUnreadable: (seq) => {
+        this.#haltAtUnreadable(seq);
+      },
+    });
     this.#stopWatching = watchConnection(link.nc, {
       disconnected: () => {
         this.#drop();
@@ -109,21 +101,13 @@ export class LaneReader {
    * @throws CandorError why the reader halted
    */
   caughtUp(): Promise<void> {
-    if (this.#isCaughtUp()) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      if (this.#over) this.#release(closedError());
-    });
+    return this.#backlog.done();
   }
 
   /** Stops; resolves when the last batch is handled. */
   async close(): Promise<void> {
     this.#finish(closedError());
     await this.#handling;
-  }
-
-  #isCaughtUp(): boolean {
-    return this.#consumer !== undefined && this.#backlog <= 0;
   }
 
   async #open(): Promise<void> {
@@ -169,7 +153,9 @@ export class LaneReader {
         },
       );
     let consumer = await open(this.#filters);
-    const isWide = await isWorthReadingWide(this.#link, stream, this.#filters, this.#position, consumer.pending);
+    const isWide =
+      !this.#neverWide &&
+      (await isWorthReadingWide(this.#link, stream, this.#filters, this.#position, consumer.pending));
     if (isWide) {
       consumer.close();
       consumer = await open([]);
@@ -180,9 +166,8 @@ export class LaneReader {
     }
     this.#isWide = isWide;
     this.#consumer = consumer;
-    this.#backlog = consumer.pending;
     this.#refill();
-    this.#wake();
+    this.#backlog.begin(consumer.pending);
   }
 
   #reopen(reason: string): void {
@@ -199,11 +184,12 @@ export class LaneReader {
     this.#batch = [];
     this.#consumer?.close();
     this.#consumer = undefined;
+    this.#backlog.interrupt();
     this.#isWide = false;
   }
 
   readonly #collect = (message: StoredMessage): void => {
-    if (this.#isWide && !passes(this.#filters, message.subject)) this.#backlog -= 1;
+    if (this.#isWide && !passes(this.#filters, message.subject)) this.#backlog.handled(1);
     else this.#batch.push(message);
     if (this.#isScheduled || this.#handling !== undefined) return;
     this.#isScheduled = true;
@@ -248,9 +234,8 @@ export class LaneReader {
   }
 
   #handled(count: number): void {
-    this.#backlog -= count;
+    this.#backlog.handled(count);
     this.#refill();
-    if (this.#waiters.length > 0) this.#wake();
     if (this.#isWide && this.#consumer?.pending === 0 && this.#batch.length === 0) this.#narrow();
   }
 
@@ -260,20 +245,30 @@ export class LaneReader {
     this.#opening ??= this.#open();
   }
 
+  /** What is due from the server. */
+  #waitingFor(): Waiting | undefined {
+    const consumer = this.#consumer;
+    if (consumer === undefined || this.#handling !== undefined || this.#batch.length > 0) return undefined;
+    if (consumer.outstanding === 0 || consumer.pending === 0) return undefined;
+    return { consumer, afterSeq: consumer.seq, isWide: this.#isWide };
+  }
+
+  #haltAtUnreadable(seq: number): void {
+    const { stream } = this.#options;
+    this.#halt(
+      new CandorError(
+        "log-truncated",
+        `${stream}, sequence ${seq}: the server counts this message and does not hand it out: its store is damaged there.`,
+        { details: { stream, seq } },
+      ),
+    );
+  }
+
   #refill(): void {
     if (this.#consumer === undefined || this.#over) return;
     const { outstanding } = this.#consumer;
     const room = this.#maxOutstanding - outstanding - this.#batch.length;
     if (outstanding <= this.#maxOutstanding / 2) this.#consumer.pull(room);
-  }
-
-  #wake(): void {
-    if (!this.#isCaughtUp()) return;
-    for (const { resolve } of this.#waiters.splice(0)) resolve();
-  }
-
-  #release(error: CandorError): void {
-    for (const { reject } of this.#waiters.splice(0)) reject(error);
   }
 
   #halt(error: CandorError): void {
@@ -286,8 +281,9 @@ export class LaneReader {
     if (this.#over) return;
     this.#over = true;
     this.#stopWatching();
+    this.#stallWatch.stop();
     this.#drop();
-    this.#release(error);
+    this.#backlog.end(error);
   }
 }
 

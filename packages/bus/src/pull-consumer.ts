@@ -106,6 +106,11 @@ export class PullConsumer {
     return this.#outstanding;
   }
 
+  /** Stream sequence of the last message delivered, `startSeq - 1` at first. */
+  get seq(): number {
+    return this.#seq;
+  }
+
   /** Messages in the stream, within the filter, that were not yet delivered. */
   get pending(): number {
     return this.#pending;

@@ -3,7 +3,7 @@ import { LaneReader, Publisher, type Link } from "@candor/bus";
 import { openCheckpointStore } from "./checkpoint-store.js";
 import type { GuardIdentity } from "./guard-identity.js";
 import type { LanePorts, LaneSource, SourceEvents } from "./lane-ports.js";
-import { readLogState, requirePlace } from "./log-place.js";
+import { asLogFault, readLogState, requirePlace } from "./log-place.js";
 import { openRecordSink } from "./record-sink.js";
 import { readHistory } from "./run-history.js";
 import type { SignatureThreads } from "./signature-threads.js";
@@ -35,7 +35,9 @@ function openSource(link: Link, lane: number, logger: Logger, events: SourceEven
       if (place !== undefined) await requirePlace(link, lane, place, lastSeq);
     },
     onMessages: (batch) => events.onMessages(batch, reader.pending),
-    onHalt: events.onFault,
+    onHalt: (error) => {
+      events.onFault(asLogFault(lane, error));
+    },
   });
   reader.start();
   reader.caughtUp().then(events.onCaughtUp, () => undefined);

@@ -1,4 +1,4 @@
-import { CandorError, equalBytes, streams, type ErrorCode } from "@candor/contract";
+import { CandorError, equalBytes, isCandorError, streams, type ErrorCode } from "@candor/contract";
 import { apiRequest, readAt, type Link } from "@candor/bus";
 import { leafHash } from "@candor/ledger";
 
@@ -19,6 +19,14 @@ const advice = "This lane publishes no more verdicts. Keep the data folder as it
 /** The error for a log that is not the one it was. */
 export function logFault(code: LogFault, lane: number, seq: number, what: string): CandorError {
   return new CandorError(code, `Lane ${lane}, sequence ${seq}: ${what} ${advice}`, { details: { lane, seq } });
+}
+
+/** A reader's word that the log can't be read on, as the lane's own fault; anything else as it is. */
+export function asLogFault(lane: number, error: unknown): unknown {
+  if (!isCandorError(error, "log-truncated")) return error;
+  const { seq } = error.details;
+  if (typeof seq !== "number") return error;
+  return logFault("log-truncated", lane, seq, "the server counts this message and does not hand it out.");
 }
 
 export interface LogState {

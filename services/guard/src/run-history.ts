@@ -3,6 +3,7 @@ import { LaneReader, type Link } from "@candor/bus";
 import type { HistoryNeed } from "@candor/guards";
 import { admit } from "@candor/ledger";
 import { setTimeout as pause } from "node:timers/promises";
+import { asLogFault } from "./log-place.js";
 import { isPassing } from "./passing-trouble.js";
 
 /** Messages under one filter below a sequence; what was read so far when the signal ends it. */
@@ -49,6 +50,8 @@ export interface HistoryReaderOptions {
 /**
  * Reads the entries of a run itself and of one of its tasks below a sequence, in log order. It tries until the server
  * answers, since the lane can't go on without them.
+ *
+ * @throws CandorError `log-truncated` where the server counts a message and does not hand it out
  */
 export async function readHistory(
   { link, lane, signal, logger }: HistoryReaderOptions,
@@ -63,7 +66,7 @@ export async function readHistory(
       const messages = (await Promise.all(parts)).flat();
       return messages.sort((a, b) => a.seq - b.seq).map(admit);
     } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error;
+      if (signal.aborted || !isPassing(error)) throw asLogFault(lane, error);
       logger.warn({ lane, run, task, code: error.code }, `a closed task can't be read again yet: ${error.message}`);
       await pause(500, undefined, { signal });
     }

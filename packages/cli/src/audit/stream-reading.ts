@@ -46,7 +46,8 @@ function readStretch(bus: Bus, { stream, filter, to, take }: StreamReadOptions, 
       },
       onHalt: (error) => {
         clearInterval(watch);
-        reject(error);
+        if (error.code === "log-truncated") finish(false);
+        else reject(error);
       },
     });
     const finish = (complete: boolean): void => {
