@@ -1,3 +1,5 @@
+export { a2aStateOf, a2aTable, a2aTaskStates, phaseOfA2a, taskPhases } from "./a2a.js";
+export type { A2aTaskState, TaskPhase } from "./a2a.js";
 export { concatBytes, domainPrefix, equalBytes, hex, utf8 } from "./bytes.js";
 export { certificateMessage, certificateSchema, taskKeyMessage } from "./certificate.js";
 export type { Certificate, TaskKeySubject } from "./certificate.js";
@@ -33,6 +35,8 @@ export { receipts as receiptsSchema } from "./payloads/agent.js";
 export type { Brief } from "./payloads/intents.js";
 export { defaultPolicy, policyHash, policySchema, severities } from "./policy.js";
 export type { Policy, Severity } from "./policy.js";
+export { reportReasonClasses } from "./report-refusals.js";
+export type { ReportReasonClass } from "./report-refusals.js";
 export {
   checkpointSubject,
   dataKeySubject,
@@ -54,6 +58,8 @@ export {
 export type { EventAddress, StoredAddress, SubjectKind, VerdictAddress } from "./subjects.js";
 export { errorLogReceiptOf, Tally, unseenRetryLayers } from "./tally.js";
 export type { ErrorEntry, RetryEntry } from "./tally.js";
+export { checkUpwardReport, reportFields, reportRoot, reportStatuses } from "./upward-report.js";
+export type { ReportReading, ReportRefusal, ReportStatus, UpwardReport } from "./upward-report.js";
 export {
   decodeQuarantineBody,
   decodeSigned,
