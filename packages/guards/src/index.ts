@@ -1,8 +1,33 @@
+export { inactionableReasons, isActionable } from "./actionable.js";
+export type { Actionable, ActionableInput, InactionableReason } from "./actionable.js";
+export { nextAuthority } from "./authority.js";
+export type { AuthorityDecision, PersonApproval } from "./authority.js";
 export { decision } from "./decision.js";
 export type { Decision } from "./decision.js";
+export { dispatch } from "./dispatch.js";
+export type {
+  DispatchBrief,
+  DispatchDecision,
+  EscalateDecision,
+  EscalationCause,
+  RedispatchDecision,
+  SurfaceDecision,
+  VerifyDecision,
+} from "./dispatch.js";
+export { dispatchActions } from "./dispatch-rows.js";
+export type { DispatchAction, DispatchRow, VerifyAction } from "./dispatch-rows.js";
+export { enoughConfidence } from "./enough-confidence.js";
 export { explain, explainedCodes } from "./explain.js";
 export type { Explained, ExplanationFamily } from "./explain.js";
 export { LaneFold } from "./lane-fold.js";
 export type { HistoryNeed, LaneFoldOptions } from "./lane-fold.js";
 export type { Output, TimerRequest, Verify } from "./output.js";
+export { quotedData } from "./quoted-data.js";
+export type { QuotedData } from "./quoted-data.js";
+export { RetryPermit } from "./retry-permit.js";
+export type { RetryBudget } from "./retry-permit.js";
+export { decomposition, nearlyAsLarge, shouldSpawn, spawnReasons } from "./spawn.js";
+export type { Decomposition, SpawnDecision, SpawnEstimate, SpawnReason, WorkSizes } from "./spawn.js";
 export type { TaskView } from "./task-view.js";
+export { acceptance } from "./verifier.js";
+export type { Acceptance, Verification, Verifier, VerifierOutcome } from "./verifier.js";

@@ -1,4 +1,10 @@
 export {
+  isActionableReference,
+  type ReferenceSpawnEstimate,
+  type ReferenceSubagentResult,
+  shouldSpawnReference,
+} from "./contract.js";
+export {
   evaluateDisclosureReference,
   type ReferenceDisclosedError,
   type ReferenceDisclosurePolicy,
