@@ -1,0 +1,2 @@
+export { parseUpwardReport } from "./parse.js";
+export { maxBlockLength } from "./report-yaml.js";

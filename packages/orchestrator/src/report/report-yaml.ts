@@ -1,0 +1,160 @@
+import { type ReportReasonClass, reportRoot } from "@candor/contract";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from "yaml";
+
+/** The largest block that is read, in UTF-16 units: as much as one event of the wire holds. */
+export const maxBlockLength = 256 * 1024;
+
+/** Marks (lexemes and escapes) that are read of all blocks of one answer; they bound time and memory. */
+export const maxMarks = 20_000;
+
+/** Aliases of one block. They are looked up where a field needs one, and never written out. */
+const maxAliases = 16;
+
+/** What is left to spend on the blocks of one answer. */
+export interface ReadingBudget {
+  marks: number;
+}
+
+/** What a block says, or why it can't be read. Offsets are in the block. */
+export type BlockReading =
+  | {
+      readonly fields: unknown;
+      readonly ignored: readonly string[];
+      /** Where fields and items of lists stand, by their paths. */
+      readonly places: ReadonlyMap<string, number>;
+    }
+  | { readonly reasonClass: ReportReasonClass; readonly sentence: string; readonly offset: number };
+
+/** Classes of what the yaml package finds; anything else is a `yaml-error`. */
+const classOf: Readonly<Partial<Record<string, ReportReasonClass>>> = {
+  DUPLICATE_KEY: "duplicate-key",
+  MULTIPLE_DOCS: "multiple-documents",
+  TAG_RESOLVE_FAILED: "unsafe-yaml",
+  RESOURCE_EXHAUSTION: "unsafe-yaml",
+};
+
+/**
+ * Reads a block as YAML 1.2 with the core schema, whatever version it says, and takes the report's fields out of it.
+ * Texts may be written as what YAML takes for a number or a flag (`notes: 1.10`): then their source counts.
+ *
+ * @param budget is spent; a block that would take more than is left is refused as `unsafe-yaml`
+ */
+export function readBlock(source: string, budget: ReadingBudget): BlockReading {
+  const excess = excessOf(source, budget);
+  if (excess !== undefined) return refusal("unsafe-yaml", `the block holds more than ${excess}`, 0);
+  const document = parseDocument(source, {
+    version: "1.2",
+    schema: "core",
+    resolveKnownTags: false,
+    merge: false,
+    uniqueKeys: true,
+    prettyErrors: false,
+    // With "silent" a second document is passed over without a word; nothing is printed here in any case.
+    logLevel: "error",
+  });
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault !== undefined) return refusal(classOf[fault.code] ?? "yaml-error", fault.message, fault.pos[0]);
+  return rootOf(document);
+}
+
+/** What a block has too much of; counts without building anything of it. */
+function excessOf(source: string, budget: ReadingBudget): string | undefined {
+  // A block costs something even if it is empty.
+  budget.marks -= 10;
+  if (source.length > maxBlockLength) return `${maxBlockLength} characters`;
+  let aliases = 0;
+  for (const lexeme of new Lexer().lex(source)) {
+    budget.marks -= 1;
+    if (lexeme.startsWith("*")) aliases += 1;
+    // Each wrong escape of a text is an error of its own.
+    else if (lexeme.includes("\\")) budget.marks -= lexeme.split("\\").length;
+    if (aliases > maxAliases) return `${maxAliases} aliases`;
+    if (budget.marks < 0) return `${maxMarks} marks and escapes`;
+  }
+  return undefined;
+}
+
+function rootOf(document: Document.Parsed): BlockReading {
+  const { contents } = document;
+  const wrongRoot = refusal("wrong-root", `the root of the block is not the key ${reportRoot}`, 0);
+  if (!isMap(contents)) return wrongRoot;
+  const root = membersOf(contents);
+  if (root === undefined) return strangeKey;
+  const pair = root.get(reportRoot);
+  if (pair === undefined) return wrongRoot;
+  const ignored = [...root.keys()].filter((name) => name !== reportRoot);
+  const places = new Map([[reportRoot, startOf(pair.key)]]);
+  const report = resolved(document, pair.value);
+  if (!isMap(report)) return { fields: isSeq(report) ? [] : scalarOf(report, false), ignored, places };
+  const members = membersOf(report);
+  if (members === undefined) return strangeKey;
+  const entries = [...members].map(([name, { key, value }]) => {
+    const path = `${reportRoot}.${name}`;
+    places.set(path, startOf(key));
+    return [name, valueOf(document, value, { path, isText: textFields.has(name), places })] as const;
+  });
+  // From entries, so that a key like __proto__ is a name among others.
+  return { fields: Object.fromEntries(entries), ignored, places };
+}
+
+const strangeKey = refusal("unsafe-yaml", "a key of the block is not a plain text", 0);
+
+/** Fields whose value is a text, where a number or a flag is taken by its source. Items of lists always are. */
+const textFields: ReadonlySet<string> = new Set(["escalation-reason", "notes"]);
+
+/** The members of a mapping by key; undefined if a key is a collection, an alias or null, and so could be any. */
+function membersOf(map: YAMLMap): ReadonlyMap<string, Pair> | undefined {
+  const members = new Map<string, Pair>();
+  for (const pair of map.items) {
+    if (!isScalar(pair.key) || pair.key.value === null) return undefined;
+    const { value, source } = pair.key;
+    members.set(typeof value === "string" ? value : (source ?? ""), pair);
+  }
+  return members;
+}
+
+interface Place {
+  readonly path: string;
+  readonly isText: boolean;
+  readonly places: Map<string, number>;
+}
+
+/** A node as a plain value, lists one deep; what lies deeper stands as an empty mapping, since no field wants it. */
+function valueOf(document: Document.Parsed, node: unknown, { path, isText, places }: Place): unknown {
+  const target = resolved(document, node);
+  if (!isSeq(target)) return isMap(target) ? {} : scalarOf(target, isText);
+  return target.items.map((item, index) => {
+    places.set(`${path}[${index}]`, startOf(item));
+    const one = resolved(document, item);
+    return isSeq(one) || isMap(one) ? {} : scalarOf(one, true);
+  });
+}
+
+function scalarOf(node: unknown, isText: boolean): unknown {
+  if (!isScalar(node)) return null;
+  const isWritten = typeof node.value === "number" || typeof node.value === "boolean";
+  return isText && isWritten ? (node.source ?? String(node.value)) : node.value;
+}
+
+function resolved(document: Document.Parsed, node: unknown): unknown {
+  return isAlias(node) ? node.resolve(document) : node;
+}
+
+function startOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
+}
+
+function refusal(reasonClass: ReportReasonClass, sentence: string, offset: number): BlockReading {
+  return { reasonClass, sentence, offset };
+}
