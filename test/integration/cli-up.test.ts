@@ -64,6 +64,30 @@ describe("Q3 B7 candor up", () => {
     expect(await processesOf(data)).toEqual([]);
   });
 
+  it("started several times at the same instant on one folder goes on once, and the others say so", async () => {
+    const folder = join(dir, "contested");
+    const starts = Array.from({ length: 4 }, () => startCandor(["up", "--data", folder, "--port", "0", "--json"]));
+    running.push(...starts);
+    const outcomes = await Promise.all(
+      starts.map(async (start) => {
+        const up = await Promise.race([start.printed("\n").then(() => "up"), start.ended]).catch(() => start.ended);
+        return up === "up" ? undefined : await start.ended;
+      }),
+    );
+    const lost = outcomes.filter((outcome) => outcome !== undefined);
+    expect(lost).toHaveLength(3);
+    for (const { exit, stderr } of lost) {
+      expect(exit).toBe(exitCodes.setup);
+      expect(JSON.parse(stderr)).toMatchObject({ error: { code: "server-failed" } });
+    }
+    const winner = starts[outcomes.indexOf(undefined)];
+    const doctor = await candor(["doctor", "--data", folder, "--json"]);
+    expect(doctor.exit).toBe(0);
+    winner?.child.kill("SIGINT");
+    expect(await winner?.ended).toMatchObject({ exit: 0 });
+    expect(await processesOf(folder)).toEqual([]);
+  });
+
   it("leaves no process behind after kill -9, and goes on with the same data", async () => {
     const { process, up: first } = await up();
     expect((await processesOf(data)).length).toBeGreaterThanOrEqual(3);

@@ -2,8 +2,8 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { applyStreams } from "@candor/bus";
 import { launchServer, reloadServer, runningServer, type ServerHandle } from "@candor/bus/server";
-import { CandorError, silentLogger, type Logger } from "@candor/contract";
-import type { Credentials } from "@candor/ledger/files";
+import { silentLogger, type Logger } from "@candor/contract";
+import type { Credentials, FolderLock } from "@candor/ledger/files";
 import {
   addIdentity,
   authorizationFile,
@@ -17,7 +17,8 @@ import { connectAs } from "./connect.js";
 import { startGuardProcess, type GuardProcess } from "./guard-process.js";
 import { untilGuarded, type LaneState } from "./guard-ready.js";
 import { defaultIdentities } from "./identities.js";
-import { isAlive, lastPlace, livePlace, writePlace } from "./place.js";
+import { inUse, lockFolder } from "./folder-use.js";
+import { isAlive, lastPlace, writePlace } from "./place.js";
 
 export interface EmbeddedOptions {
   /** Made if it is not there; everything is kept in it. */
@@ -56,22 +57,14 @@ export interface Embedded {
   readonly stop: () => Promise<void>;
 }
 
-/** A server whose owner was killed ends within moments; one whose owner lives is not ours to disturb. */
+/** A server whose owner was killed ends within moments. */
 async function requireUnused(dataDir: string, patienceMs = 10_000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const pid = await runningServer(dataDir);
     if (pid === undefined) return;
     const owner = lastPlace(dataDir)?.owner;
-    const isOwned = owner === undefined || isAlive(owner);
-    if (isOwned || performance.now() > deadline) {
-      const at = (await livePlace(dataDir))?.url ?? "an unknown address";
-      throw new CandorError(
-        "server-failed",
-        `A server already runs on ${dataDir} (process ${pid}, at ${at}). Use that one, stop it (Ctrl-C where it was started), or name another folder.`,
-        { details: { pid, url: at } },
-      );
-    }
+    if (owner === undefined || isAlive(owner) || performance.now() > deadline) throw inUse(dataDir, pid);
     await pause(50);
   }
 }
@@ -79,16 +72,29 @@ async function requireUnused(dataDir: string, patienceMs = 10_000): Promise<void
 /**
  * Starts a nats-server on a data folder with permissions on, makes the streams, and starts guards as child processes.
  *
- * @throws CandorError `port-taken`, `folder-not-writable`, `server-missing`, `server-too-old`, `server-failed` (also if one runs on
- *   the folder already), `streams-differ`, or what a guard said when it ended
+ * Of several that start on one folder at once, one does.
+ *
+ * @throws CandorError `port-taken`, `folder-not-writable`, `server-missing`, `server-too-old`, `server-failed` (also if one runs or
+ *   starts on the folder already), `streams-differ`, or what a guard said when it ended
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const dataDir = resolve(options.dataDir);
+  makeFolder(dataDir);
+  const lock = await lockFolder(dataDir);
+  try {
+    await requireUnused(dataDir);
+    return await startLocked(options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function startLocked(options: EmbeddedOptions, lock: FolderLock): Promise<Embedded> {
   const { identities = defaultIdentities, guards: guardNames = ["guard-1"], logger = silentLogger } = options;
   const { onStep = () => undefined } = options;
   const dataDir = resolve(options.dataDir);
   const authDir = join(dataDir, "auth");
-  makeFolder(dataDir);
-  await requireUnused(dataDir);
   const { operator } = await initAuth(authDir);
   const guardIdentities = guardNames.map((name) => ({ role: "guard", name }) as const);
   await ensureIdentities(authDir, [...guardIdentities, ...identities]);
@@ -105,6 +111,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const stop = async (): Promise<void> => {
     await Promise.all(guards.map((guard) => guard.stop()));
     await server.stop();
+    lock.release();
   };
   try {
     const started = guardNames.length === 0 ? undefined : await startGuards();
