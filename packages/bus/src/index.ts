@@ -1,4 +1,5 @@
-export { isConnected } from "./connection-watch.js";
+export { isConnected, watchConnection } from "./connection-watch.js";
+export type { ConnectionListener } from "./connection-watch.js";
 export { connectBus } from "./connection.js";
 export type { Bus, BusOptions } from "./connection.js";
 export { apiRequest } from "./jetstream-api.js";
@@ -22,6 +23,8 @@ export { applyStreams, checkStreams } from "./provisioning.js";
 export type { ProvisioningOptions, ProvisioningReport } from "./provisioning.js";
 export { accountOf, apiPrefixOf, clientApiPrefix, identityRoles, inboxPrefix, logAccount, roleWords } from "./roles.js";
 export type { IdentityRole } from "./roles.js";
+export { surfacing } from "./surfacing.js";
+export { serviceErrorHeaders } from "./service-error.js";
 export { streamDocuments } from "./stream-documents.js";
 export type { StreamDocument, StreamSettings } from "./stream-documents.js";
 export { planStreams } from "./stream-plan.js";

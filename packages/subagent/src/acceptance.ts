@@ -1,17 +1,8 @@
-import {
-  CandorError,
-  decodeBody,
-  decodeFrame,
-  equalBytes,
-  storedSubject,
-  type Mode,
-  type Scope,
-} from "@candor/contract";
+import { CandorError, decodeBody, decodeFrame, storedSubject, type Mode, type Scope } from "@candor/contract";
 import { certifyTaskKey, type Signer } from "@candor/ledger";
 import type { Delegation } from "./delegation.js";
 import type { LookUp, Stored } from "./ports.js";
 import type { Recorder } from "./recorder.js";
-import type { SpooledEvent } from "./spool/spool-content.js";
 
 export interface AcceptFacts {
   readonly delegation: Delegation;
@@ -60,15 +51,9 @@ export async function requireUnaccepted(bus: LookUp, delegation: Delegation, act
  * Stores the acceptance: binds the ephemeral key to this epoch and states what the runtime can see (D11). Of several
  * processes that try, the server lets one win.
  *
- * @returns where it is stored
  * @throws CandorError `already-accepted` for the others, `publish-unconfirmed`
  */
-export async function storeAccept(
-  recorder: Recorder,
-  bus: LookUp,
-  facts: AcceptFacts,
-  drainMs: number,
-): Promise<number> {
+export async function storeAccept(recorder: Recorder, bus: LookUp, facts: AcceptFacts, drainMs: number): Promise<void> {
   const { delegation, actor, deployment, taskKey, scope, mode } = facts;
   const { run, task, epoch, hash } = delegation;
   const sequence = await requireUnaccepted(bus, delegation, actor);
@@ -77,7 +62,6 @@ export async function storeAccept(
   const subject = acceptSubject(delegation, actor);
   const recorded = await recorder.recordBehind("accept", payload, () => ({ subject, sequence }), drainMs);
   if (recorded === undefined) throw alreadyAccepted(delegation);
-  return recorded.sequence;
 }
 
 export function alreadyAccepted({ task, epoch }: Delegation): CandorError {
@@ -85,47 +69,5 @@ export function alreadyAccepted({ task, epoch }: Delegation): CandorError {
     "already-accepted",
     `Another process of this agent accepted epoch ${epoch} of task ${task} first. Leave it the task, or ask the orchestrator to delegate it again.`,
     { details: { epoch } },
-  );
-}
-
-/**
- * Compares what the spool remembers with the log (B9): the acceptance is where it was, and the log holds no event of
- * this epoch that the spool does not have.
- *
- * @throws CandorError `log-rolled-back`, `spool-lost`
- */
-export async function compareWithLog(
-  bus: LookUp,
-  delegation: Delegation,
-  actor: string,
-  events: readonly SpooledEvent[],
-): Promise<void> {
-  const accept = events[0];
-  if (accept?.sequence !== undefined) {
-    const last = await bus.last("log", acceptSubject(delegation, actor));
-    if (last === undefined || last.sequence < accept.sequence) throw rolledBack(accept.sequence);
-  }
-  const { lane, run, task } = delegation;
-  const at = { lane, run, task, actor, role: "agent" } as const;
-  const kinds = ["accept", "error", "retry", "effect", "acknowledge", "no-side-effects", "receipt", "report"] as const;
-  const found = await Promise.all(kinds.map((kind) => bus.last("log", storedSubject({ ...at, kind }))));
-  for (const stored of found) {
-    if (stored === undefined) continue;
-    const { epoch, seq } = decodeBody(decodeFrame(stored.data).body);
-    if (epoch !== delegation.epoch) continue;
-    const own = events[seq - 1];
-    if (own !== undefined && equalBytes(own.frame, stored.data)) continue;
-    throw new CandorError(
-      "spool-lost",
-      `The log holds event ${seq} of this task, and the spool does not: it is an old copy. Ask the orchestrator to delegate the task again.`,
-    );
-  }
-}
-
-export function rolledBack(sequence: number): CandorError {
-  return new CandorError(
-    "log-rolled-back",
-    `The log no longer has the acceptance that it stored at sequence ${sequence}: it was rolled back. Stop and tell the operator.`,
-    { details: { sequence } },
   );
 }

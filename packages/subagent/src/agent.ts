@@ -6,6 +6,7 @@ import { GuardRecords } from "@candor/ledger";
 import { parseCredentials, readCredentials, type Credentials } from "@candor/ledger/files";
 import { BusPort } from "./bus-port.js";
 import { defaultLimits, openTask, type AcceptOptions, type TaskLimits } from "./task-opening.js";
+import { within } from "./pause.js";
 import type { SubagentTask } from "./task.js";
 
 export interface SubagentOptions {
@@ -20,6 +21,9 @@ export interface SubagentOptions {
   readonly connectTimeoutMs?: number;
   readonly logger?: Logger;
 }
+
+/** How long the connection may take to end in order, in ms. */
+const partingMs = 2_000;
 
 /** Says that a guard refused an event of this agent. With this SDK that is a sign of a defect or of an impostor. */
 export type QuarantineNotice = QuarantineBody;
@@ -98,21 +102,25 @@ export class Subagent {
    */
   async close(): Promise<void> {
     const closed = await Promise.allSettled([...this.#tasks].map((task) => task.close()));
+    this.#port.close();
     this.#publisher.close();
-    await this.#bus.close();
+    // A server that is away does not answer the client's last question.
+    if ((await within(this.#bus.close(), partingMs)) === undefined) await this.#bus.nc.close();
     const failed = closed.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
 
   #notice(recordSubject: string, data: Uint8Array): void {
+    let notice: QuarantineNotice;
     try {
-      const notice = this.#records.quarantine(recordSubject, data);
-      const { code, seq, subject, path, sentence } = notice;
-      this.#logger.warn({ code, seq, subject, path }, `a guard refused an event of this agent: ${sentence}`);
-      for (const listener of this.#quarantined) listener(notice);
+      notice = this.#records.quarantine(recordSubject, data);
     } catch (error) {
       this.#logger.warn({ error }, "a quarantine notice can't be trusted");
+      return;
     }
+    const { code, seq, subject, path, sentence } = notice;
+    this.#logger.warn({ code, seq, subject, path }, `a guard refused an event of this agent: ${sentence}`);
+    for (const listener of this.#quarantined) listener(notice);
   }
 }
 

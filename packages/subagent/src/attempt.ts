@@ -46,8 +46,18 @@ export async function attempt<T>(
 ): Promise<T> {
   checkOptions(operation, options);
   desk.requireRunning();
-  const row = new Row(desk, operation, options);
   desk.work.calls += 1;
+  return await desk.calls.follow({ operation, covers: options.covers }, (left) =>
+    tryAll(desk, new Row(desk, operation, options, left), options, run),
+  );
+}
+
+async function tryAll<T>(
+  desk: TaskDesk,
+  row: Row,
+  options: AttemptOptions,
+  run: (attempt: Try) => Promise<T> | T,
+): Promise<T> {
   for (;;) {
     const result = await row.try(run);
     if (result.ok) {
@@ -70,6 +80,8 @@ class Row {
   readonly #desk: TaskDesk;
   readonly #operation: string;
   readonly #options: AttemptOptions;
+  /** Aborted when the report is made without waiting for this call any longer. */
+  readonly #left: AbortSignal;
   readonly #priors: PriorAttempt[];
   /** Tries in this process. */
   #tries = 0;
@@ -79,19 +91,20 @@ class Row {
   #reason: number | undefined;
   #delayMs = 0;
 
-  constructor(desk: TaskDesk, operation: string, options: AttemptOptions) {
+  constructor(desk: TaskDesk, operation: string, options: AttemptOptions, left: AbortSignal) {
     this.#desk = desk;
+    this.#left = left;
     this.#operation = operation;
     this.#options = options;
-    const left = desk.unrecovered.take(operation);
-    this.#priors = [...(currentAttempt()?.priors ?? []), ...(left?.priors ?? [])];
-    if (left !== undefined) this.#answer(left.seq, left.attempt);
+    const before = desk.unrecovered.take(operation);
+    this.#priors = [...(currentAttempt()?.priors ?? []), ...(before?.priors ?? [])];
+    if (before !== undefined) this.#answer(before.seq, before.attempt);
   }
 
   async try<T>(run: (attempt: Try) => Promise<T> | T): Promise<TryResult<T>> {
     this.#tries += 1;
     this.#attempt += 1;
-    const limit = new TryLimit(this.#desk.signal, this.#operation, this.#options.timeoutMs);
+    const limit = new TryLimit([this.#desk.signal, this.#left], this.#operation, this.#options.timeoutMs);
     try {
       const call = { attempt: this.#attempt, signal: limit.signal };
       const value = await limit.race(inAttempt(this.#scope(), () => callNow(run, call)));
@@ -105,6 +118,8 @@ class Row {
   }
 
   async #failed<T>(error: unknown): Promise<TryResult<T>> {
+    // The report says that this call was left; nothing can be told of it any more.
+    if (this.#left.aborted) return { ok: false, again: false, error };
     const { classify, covers, upstream } = this.#options;
     const failure = toFailure(error, classify);
     const again = this.#canRetry(failure);
@@ -112,12 +127,13 @@ class Row {
       this.#desk.faults.failure(error, failure, { operation: this.#operation, upstream, covers }),
     );
     await this.#recordRetry(this.#desk.signal.aborted ? "abandoned" : "failed");
+    if (seq === undefined) return { ok: false, again: false, error };
     this.#answer(seq, this.#attempt);
     if (!again) return { ok: false, again, error };
     this.#desk.spendRetry();
     this.#delayMs = this.#delayAfter(failure);
     try {
-      await pause(this.#delayMs, this.#desk.signal);
+      await pause(this.#delayMs, AbortSignal.any([this.#desk.signal, this.#left]));
     } catch (stop) {
       return { ok: false, again: false, error: stop };
     }
@@ -171,17 +187,18 @@ async function callNow<T>(run: (attempt: Try) => Promise<T> | T, call: Try): Pro
 /** The signal of one try, and the end of waiting for a call that does not heed it. */
 class TryLimit {
   readonly #controller = new AbortController();
-  readonly #outer: AbortSignal;
+  readonly #outer: readonly AbortSignal[];
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #pass: () => void;
 
-  constructor(outer: AbortSignal, operation: string, timeoutMs: number | undefined) {
+  /** @param outer signals that end every try of the call */
+  constructor(outer: readonly AbortSignal[], operation: string, timeoutMs: number | undefined) {
     this.#outer = outer;
     this.#pass = () => {
-      this.#controller.abort(outer.reason);
+      this.#controller.abort(outer.find(({ aborted }) => aborted)?.reason);
     };
-    if (outer.aborted) this.#pass();
-    outer.addEventListener("abort", this.#pass, { once: true });
+    if (outer.some(({ aborted }) => aborted)) this.#pass();
+    for (const signal of outer) signal.addEventListener("abort", this.#pass, { once: true });
     if (timeoutMs === undefined) return;
     this.#timer = setTimeout(
       () => {
@@ -211,7 +228,7 @@ class TryLimit {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#outer.removeEventListener("abort", this.#pass);
+    for (const signal of this.#outer) signal.removeEventListener("abort", this.#pass);
   }
 }
 

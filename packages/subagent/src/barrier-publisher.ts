@@ -35,19 +35,27 @@ const lookUpPauseMs = 50;
  */
 export class BarrierPublisher {
   readonly #bus: EventSink & LookUp;
+  readonly #limitMs: number;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   #lastEffect = 0;
   #unsure: Outgoing | undefined;
 
-  constructor(bus: EventSink & LookUp, logger: Logger) {
+  /** @param limitMs how long it may take to find out what became of an event, in ms */
+  constructor(bus: EventSink & LookUp, limitMs: number, logger: Logger) {
     this.#bus = bus;
+    this.#limitMs = limitMs;
     this.#logger = logger;
   }
 
   /** Takes note of a stored event on the effects' subject. */
   noteEffect(sequence: number): void {
     this.#lastEffect = Math.max(this.#lastEffect, sequence);
+  }
+
+  /** Takes note of what is last on the effects' subject in a log that was rolled back. */
+  rewind(sequence: number): void {
+    this.#lastEffect = sequence;
   }
 
   /** True if the next event must go out by `prove()`. */
@@ -60,10 +68,11 @@ export class BarrierPublisher {
     return { subject: this.#unsure?.stored ?? "", sequence: this.#lastEffect };
   }
 
-  /** Publishes until the outcome is certain. @throws CandorError `publish-unconfirmed` if it is closed before. */
+  /** Publishes until the outcome is certain. @throws CandorError `publish-unconfirmed` if it is not in time, or closed before. */
   async publish(outgoing: Outgoing): Promise<BarrierOutcome> {
     let { ambiguous } = outgoing;
     const deadline = performance.now() + outgoing.patienceMs;
+    const limit = performance.now() + this.#limitMs;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
       const answer = await this.#bus.publish(outgoing.published, outgoing.frame, outgoing.expect);
       if (answer.outcome === "stored") {
@@ -77,11 +86,11 @@ export class BarrierPublisher {
           { kind: outgoing.kind, delay },
           "not confirmed; published again behind the same expectation",
         );
-        await this.#wait(delay);
+        await this.#wait(delay, limit);
         continue;
       }
       ambiguous ||= answer.outcome === "lost" && !answer.certain;
-      const found = ambiguous ? await this.#find(outgoing) : undefined;
+      const found = ambiguous ? await this.#find(outgoing, limit) : undefined;
       if (found !== undefined) return { outcome: "stored", sequence: found.sequence };
       if (ambiguous && outgoing.kind === "effect") this.#unsure = outgoing;
       return answer;
@@ -91,17 +100,20 @@ export class BarrierPublisher {
   /**
    * Publishes an event that the log takes only if the unsure dispatch is not in it.
    * @returns its sequence, or undefined if the dispatch is in the log
+   * @throws CandorError `publish-unconfirmed` if that is not known in time, and what the server refuses for good
    */
   async prove(event: Pick<Outgoing, "published" | "frame">): Promise<number | undefined> {
     const unsure = this.#unsure;
+    const limit = performance.now() + this.#limitMs;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
       const answer = await this.#bus.publish(event.published, event.frame, this.proof());
       if (answer.outcome === "stored") {
         this.#unsure = undefined;
         return answer.sequence;
       }
+      if (answer.outcome === "refused") throw answer.error;
       if (answer.outcome === "lost" && unsure !== undefined) {
-        const last = await this.#last(unsure.stored);
+        const last = await this.#last(unsure.stored, limit);
         if (last !== undefined && equalBytes(last.data, event.frame)) {
           this.#unsure = undefined;
           return last.sequence;
@@ -110,7 +122,7 @@ export class BarrierPublisher {
         // A second copy of an earlier event is behind the last answer.
         if (last !== undefined) this.noteEffect(last.sequence);
       }
-      await this.#wait(delay);
+      await this.#wait(delay, limit);
     }
   }
 
@@ -118,28 +130,35 @@ export class BarrierPublisher {
     this.#closing.abort();
   }
 
-  async #find({ stored, frame }: Outgoing): Promise<Stored | undefined> {
+  async #find({ stored, frame }: Outgoing, limit: number): Promise<Stored | undefined> {
     for (let i = 0; i < lookUps; i += 1) {
-      const last = await this.#last(stored);
+      const last = await this.#last(stored, limit);
       if (last !== undefined && equalBytes(last.data, frame)) return last;
-      await this.#wait(lookUpPauseMs);
+      await this.#wait(lookUpPauseMs, limit);
     }
     return undefined;
   }
 
-  /** Asks until somebody answers. */
-  async #last(subject: string): Promise<Stored | undefined> {
+  /** Asks until somebody answers, or the limit is over. */
+  async #last(subject: string, limit: number): Promise<Stored | undefined> {
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
       try {
         return await this.#bus.last("log", subject);
       } catch (error) {
         this.#logger.debug({ subject, error }, "look-up not answered; it is made again");
       }
-      await this.#wait(delay);
+      await this.#wait(delay, limit);
     }
   }
 
-  async #wait(ms: number): Promise<void> {
+  /** @param limit when the waiting ends, on the clock of `performance.now()` */
+  async #wait(ms: number, limit: number): Promise<void> {
+    if (performance.now() + ms > limit) {
+      throw new CandorError(
+        "publish-unconfirmed",
+        `The log did not say within ${this.#limitMs} ms whether it has an event, and nothing can follow before that is known. Accept the task again with the same spool: it then finds out.`,
+      );
+    }
     try {
       await pause(ms, this.#closing.signal);
     } catch {

@@ -1,4 +1,4 @@
-import { readLast, readLive, type Bus, type Publisher } from "@candor/bus";
+import { readLast, readLive, surfacing, watchConnection, type Bus, type Publisher } from "@candor/bus";
 import { CandorError, isCandorError, liveSubject, parseStoredSubject, storedSubject, streams } from "@candor/contract";
 import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, TaskBus } from "./ports.js";
 
@@ -6,12 +6,11 @@ import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, Ta
 export class BusPort implements TaskBus {
   readonly #bus: Bus;
   readonly #publisher: Publisher;
-  readonly #reconnected = new Set<() => void>();
+  readonly #ends = new Set<() => void>();
 
   constructor(bus: Bus, publisher: Publisher) {
     this.#bus = bus;
     this.#publisher = publisher;
-    void this.#follow();
   }
 
   async publish(subject: string, data: Uint8Array, expect?: Expectation): Promise<PublishOutcome> {
@@ -43,27 +42,34 @@ export class BusPort implements TaskBus {
   }
 
   subscribe(subject: string, listener: (message: LiveMessage) => void): () => void {
-    const subscription = this.#bus.nc.subscribe(liveSubject(subject), {
+    const { nc } = this.#bus;
+    const take = surfacing(listener);
+    const subscription = nc.subscribe(liveSubject(subject), {
       callback: (error, message) => {
         const live = error === null ? readLive(message) : undefined;
-        if (live !== undefined) listener(live);
+        if (live !== undefined) take(live);
       },
     });
-    return () => {
-      subscription.unsubscribe();
-    };
+    return this.#ending(() => {
+      if (!nc.isClosed()) subscription.unsubscribe();
+    });
   }
 
   onReconnect(listener: () => void): () => void {
-    this.#reconnected.add(listener);
-    return () => this.#reconnected.delete(listener);
+    return this.#ending(watchConnection(this.#bus.nc, { reconnected: surfacing(listener) }));
   }
 
-  async #follow(): Promise<void> {
-    for await (const { type } of this.#bus.nc.status()) {
-      if (type !== "reconnect") continue;
-      for (const listener of [...this.#reconnected]) listener();
-    }
+  /** Ends all that still listens. */
+  close(): void {
+    for (const end of [...this.#ends]) end();
+  }
+
+  #ending(stop: () => void): () => void {
+    const end = (): void => {
+      if (this.#ends.delete(end)) stop();
+    };
+    this.#ends.add(end);
+    return end;
   }
 }
 

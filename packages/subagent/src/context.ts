@@ -44,7 +44,8 @@ export interface TaskContext {
   error(error: unknown, options?: ErrorOptions): Promise<void>;
 }
 
-const mostCaveats = 1_000;
+/** One fewer than a report takes: the last is for calls that were left. */
+const mostCaveats = 999;
 
 /** @param caveats where caveats are kept for the report */
 export function createContext(desk: TaskDesk, effects: Effects, caveats: string[]): TaskContext {
@@ -53,6 +54,7 @@ export function createContext(desk: TaskDesk, effects: Effects, caveats: string[
     attempt: (operation, options, run) => attempt(desk, operation, options, run),
     effect: (options, run) => effects.run(options, run),
     caveat: (text) => {
+      desk.requireUnreported();
       if (text.trim() === "") throw new CandorError("bad-argument", "A caveat needs a text.", { path: "text" });
       if (caveats.length >= mostCaveats) {
         throw new CandorError("too-large", `A report takes ${mostCaveats} caveats; put several into one.`);
@@ -60,6 +62,7 @@ export function createContext(desk: TaskDesk, effects: Effects, caveats: string[
       caveats.push(text);
     },
     cover: (task, state) => {
+      desk.requireUnreported();
       requireLabel(task, "task");
       desk.coverage.state(task, state);
     },
@@ -71,10 +74,12 @@ export function createContext(desk: TaskDesk, effects: Effects, caveats: string[
 async function noteError(desk: TaskDesk, error: unknown, options: ErrorOptions): Promise<void> {
   const { operation = "task", upstream, covers, recovered = false, type, finality, unverifiedHint } = options;
   requireLabel(operation, "operation");
+  desk.requireUnreported();
   const known = desk.faults.seqOf(error);
   if (known !== undefined) {
     const reason = await known;
-    if (recovered) await desk.faults.retry({ operation, upstream, attempt: 2, reason, delayMs: 0, outcome: "ok" });
+    if (recovered && reason !== undefined)
+      await desk.faults.retry({ operation, upstream, attempt: 2, reason, delayMs: 0, outcome: "ok" });
     return;
   }
   const failure = toFailure(error, type === undefined ? undefined : () => type);

@@ -22,6 +22,11 @@ export class CoverageBook {
     this.#observed.set(task, observed[outcome][this.#observed.get(task) ?? "skipped"]);
   }
 
+  /** A call that covers the key task was still under way when the report was made. */
+  leave(task: string | undefined): void {
+    if (task !== undefined) this.#observed.set(task, "partial");
+  }
+
   state(task: string, state: CoverageState): void {
     this.#stated.set(task, state);
   }

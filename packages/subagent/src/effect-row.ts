@@ -30,7 +30,8 @@ export async function inRow<T>(desk: TaskDesk, options: EffectOptions, run: () =
     // One that hangs is told behind the dispatch, so its number is not known yet.
     const known =
       outer === undefined && !isCandorError(error, "publish-unconfirmed") ? desk.faults.seqOf(error) : undefined;
-    if (known !== undefined) desk.unrecovered.leave(intent, { seq: await known, attempt, priors: scope?.priors ?? [] });
+    const seq = await known;
+    if (seq !== undefined) desk.unrecovered.leave(intent, { seq, attempt, priors: scope?.priors ?? [] });
     throw error;
   }
 }

@@ -75,11 +75,9 @@ export class Effects {
     this.#options = options;
   }
 
-  /** Waits until no effect is under way. */
+  /** Waits until no dispatch is open that was given up. Effects under way are calls of the desk. */
   async settled(): Promise<void> {
-    while (this.#running.size + this.#callingOff.size > 0) {
-      await Promise.allSettled([...[...this.#running.values()].map(({ result }) => result), ...this.#callingOff]);
-    }
+    while (this.#callingOff.size > 0) await Promise.allSettled(this.#callingOff);
   }
 
   /** @see TaskContext.effect */
@@ -87,6 +85,13 @@ export class Effects {
     const { desk } = this.#options;
     desk.requireRunning();
     desk.work.calls += 1;
+    return await desk.calls.follow({ operation: options.intent, covers: options.covers }, () =>
+      this.#counted(options, call),
+    );
+  }
+
+  async #counted<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+    const { desk } = this.#options;
     try {
       const result = await inRow(desk, options, () => this.#once(options, call));
       desk.work.succeeded += 1;
@@ -167,7 +172,7 @@ export class Effects {
 
   /** Undefined if the fence refused it. Claim and dispatch go out together. */
   async #dispatchOnce(plan: Planned): Promise<number | undefined> {
-    const { recorder, control, keys, dispatchMs } = this.#options;
+    const { desk, recorder, control, keys, dispatchMs } = this.#options;
     const { intent, key, target, covers } = plan;
     let claim: Promise<Claim> = Promise.resolve("held");
     const recording = recorder.recordBehind(
@@ -181,6 +186,7 @@ export class Effects {
         ...(covers === undefined ? {} : { covers }),
       },
       async () => {
+        desk.requireUnreported();
         const fence = await control.fence();
         if (plan.minted) claim = keys.claim(key, dispatchMs);
         claim.catch(() => undefined);

@@ -3,6 +3,7 @@ import { currentAttempt, givenUp, type PriorAttempt } from "./attempt-scope.js";
 import type { Failure } from "./failure.js";
 import type { Prose } from "./prose.js";
 import type { Recorder } from "./recorder.js";
+import type { EffectBook } from "./effect-book.js";
 
 export interface FaultPlace {
   readonly operation: string;
@@ -23,27 +24,36 @@ export interface FaultFacts extends FaultPlace {
 export type RetryFacts = Pick<Payload<"retry">, "attempt" | "reason" | "delayMs" | "outcome"> &
   Pick<FaultPlace, "operation" | "upstream">;
 
+/** What the task's own chain says so far. */
+export interface ChainFacts {
+  readonly book: Pick<EffectBook, "listing">;
+  readonly reported: Payload<"report"> | undefined;
+}
+
 const mostListed = 1_000;
 /** How far causes are followed. */
 const deepest = 8;
 
-/** Writes errors and retries, each error once however many layers it passes through on its way up. */
+/**
+ * Writes errors and retries, each error once however many layers it passes through on its way up. Once the report has
+ * its number none is written any more: the report says what had happened by then, and that calls were left.
+ */
 export class FaultLog {
   readonly #recorder: Recorder;
   readonly #prose: Prose;
-  readonly #committed: () => Payload<"error">["effects"];
-  readonly #known = new WeakMap<object, Promise<number>>();
-  #lastPlain: { readonly value: unknown; readonly seq: Promise<number> } | undefined;
+  readonly #state: ChainFacts;
+  readonly #known = new WeakMap<object, Promise<number | undefined>>();
+  #lastPlain: { readonly value: unknown; readonly seq: Promise<number | undefined> } | undefined;
 
-  /** @param committed the effects that are committed so far, as an event lists them (F6) */
-  constructor(recorder: Recorder, prose: Prose, committed: () => Payload<"error">["effects"]) {
+  /** @param state the effects so far, which an error event lists (F6), and whether the report is made */
+  constructor(recorder: Recorder, prose: Prose, state: ChainFacts) {
     this.#recorder = recorder;
     this.#prose = prose;
-    this.#committed = committed;
+    this.#state = state;
   }
 
-  /** Number of the event that tells this error or one that it wraps; undefined if none does. */
-  seqOf(error: unknown): Promise<number> | undefined {
+  /** Number of the event that tells this error or one that it wraps; undefined if none does, or if it came too late. */
+  seqOf(error: unknown): Promise<number | undefined> | undefined {
     let next = error;
     for (let depth = 0; depth < deepest; depth += 1) {
       if (typeof next !== "object" || next === null) {
@@ -56,8 +66,8 @@ export class FaultLog {
     return undefined;
   }
 
-  /** Records an error, or finds the event that told it before. */
-  error(error: unknown, facts: FaultFacts): Promise<number> {
+  /** Records an error, or finds the event that told it before. Undefined after the report. */
+  error(error: unknown, facts: FaultFacts): Promise<number | undefined> {
     const known = this.seqOf(error);
     if (known !== undefined) return known;
     const seq = this.#record(facts);
@@ -66,8 +76,8 @@ export class FaultLog {
     return seq;
   }
 
-  /** Records a failure where it is seen, in the place of the try that it happened in. */
-  failure(error: unknown, failure: Failure, place: FaultPlace): Promise<number> {
+  /** Records a failure where it is seen, in the place of the try that it happened in. Undefined after the report. */
+  failure(error: unknown, failure: Failure, place: FaultPlace): Promise<number | undefined> {
     const scope = currentAttempt();
     return this.error(error, {
       ...place,
@@ -81,7 +91,8 @@ export class FaultLog {
   }
 
   async retry({ operation, upstream, attempt, reason, delayMs, outcome }: RetryFacts): Promise<void> {
-    await this.#recorder.record("retry", {
+    if (!this.#isOpen()) return;
+    await this.#recorder.recordWhile("retry", this.#isOpen, {
       operation,
       ...(upstream === undefined ? {} : { upstream }),
       attempt,
@@ -91,10 +102,13 @@ export class FaultLog {
     });
   }
 
-  async #record(facts: FaultFacts): Promise<number> {
+  readonly #isOpen = (): boolean => this.#state.reported === undefined;
+
+  async #record(facts: FaultFacts): Promise<number | undefined> {
+    if (!this.#isOpen()) return undefined;
     const { operation, upstream, covers, type, finality, recovered, attempt, priors, description } = facts;
     const { unverifiedHint } = facts;
-    const { seq } = await this.#recorder.record("error", () => ({
+    const recorded = await this.#recorder.recordWhile("error", this.#isOpen, () => ({
       type,
       finality,
       recovered,
@@ -103,10 +117,10 @@ export class FaultLog {
       attempt,
       attempts: priors.slice(-mostListed),
       ...(covers === undefined ? {} : { covers }),
-      effects: this.#committed(),
+      effects: this.#state.book.listing,
       description: this.#prose.seal(description),
       ...(unverifiedHint === undefined ? {} : { unverifiedHint: this.#prose.seal(unverifiedHint) }),
     }));
-    return seq;
+    return recorded?.seq;
   }
 }

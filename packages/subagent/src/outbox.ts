@@ -130,7 +130,8 @@ export class Outbox {
   }
 }
 
-function unconfirmed(pending: number, timeoutMs: number): CandorError {
+/** What is said of events that the log does not confirm in time. */
+export function unconfirmed(pending: number, timeoutMs: number): CandorError {
   return new CandorError(
     "publish-unconfirmed",
     `${pending} events are not confirmed by the log after ${timeoutMs} ms. They lie in the spool and are sent again; check that the server runs.`,

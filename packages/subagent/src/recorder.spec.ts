@@ -23,7 +23,7 @@ const intents = `candor.log.${lane}.r.t.orch.f.intent`;
 const mine = `candor.log.${lane}.r.t.agent.a.*`;
 
 function recorderOver(bus: MemoryBus, spool: MemorySpool = new MemorySpool()): Recorder {
-  return new Recorder({ place, lane, bus, spool, onEvent: () => undefined, logger: silentLogger });
+  return new Recorder({ place: { ...place, lane }, bus, spool, onEvent: () => undefined, logger: silentLogger });
 }
 
 const note = (operation: string): Payload<"error"> => ({
@@ -217,13 +217,15 @@ describe("R11 recorder after a restart", () => {
     first.close();
     const before = bus.messages.length;
     bus.fate = () => "stored";
-    const second = recorderOver(bus, spool.reopen());
-    expect(second.last).toBe(5);
+    const left = spool.reopen();
+    const second = recorderOver(bus, left);
+    expect(second.moment.last).toBe(5);
+    second.resend(left.content.unstored);
     await second.record("error", note("later"));
     await second.flush(5_000);
     expect(before).toBeLessThan(5);
     expect(chainOf(bus)).toHaveLength(6);
-    expect(second.tally.errorCount).toBe(6);
+    expect(second.moment.tally.errorCount).toBe(6);
   });
 
   it.each([

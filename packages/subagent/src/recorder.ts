@@ -1,17 +1,8 @@
-import {
-  CandorError,
-  publishedSubject,
-  storedSubject,
-  Tally,
-  zeroHash,
-  type AgentKind,
-  type EventKind,
-  type Logger,
-} from "@candor/contract";
+import { CandorError, type AgentKind, type EventKind, type Logger } from "@candor/contract";
 import type { Signer } from "@candor/ledger";
 import { BarrierPublisher, type Outgoing } from "./barrier-publisher.js";
+import { Chain, type ChainPlace } from "./chain.js";
 import {
-  draftEvent,
   redraft,
   type Build,
   type Draft,
@@ -20,9 +11,10 @@ import {
   type Recorded,
   type RecordedAt,
 } from "./event-draft.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, unconfirmed } from "./outbox.js";
+import { within } from "./pause.js";
 import type { EventSink, Expectation, LookUp } from "./ports.js";
-import type { SpoolContent } from "./spool/spool-content.js";
+import type { SpoolContent, SpooledEvent } from "./spool/spool-content.js";
 import type { SpoolRecord } from "./spool/spool-record.js";
 
 /** What the recorder needs of a spool. */
@@ -35,27 +27,32 @@ export interface RecorderSpool {
 }
 
 export interface RecorderOptions {
-  readonly place: { readonly run: string; readonly task: string; readonly epoch: number; readonly actor: string };
-  readonly lane: number;
+  readonly place: ChainPlace;
   readonly bus: EventSink & LookUp;
   readonly spool: RecorderSpool;
   /** Called for each event in `seq` order, at the moment it gets its place in the chain; first for those of the spool. */
   readonly onEvent: (seq: number, kind: AgentKind, payload: unknown) => void;
+  /**
+   * How long the chain may be held up by an event of unsure fate, in ms; 30,000 by default. Then nothing more is
+   * recorded in this process, so that no report goes out without what could not be recorded.
+   */
+  readonly limitMs?: number;
   readonly logger: Logger;
   readonly now?: () => number;
 }
 
+const defaultLimitMs = 30_000;
+
 /**
- * Writes one author's chain (D1): numbers events, links each to the one before, puts it into the spool and then into
- * the log. Callers may be concurrent; the chain is one line.
+ * Writes one author's chain (D1): puts each event into the spool and then into the log. Callers may be concurrent; the
+ * chain is one line.
  */
 export class Recorder {
-  readonly tally = new Tally();
   readonly #options: RecorderOptions;
   readonly #outbox: Outbox;
   readonly #barriers: BarrierPublisher;
-  #seq = 0;
-  #head: Uint8Array = zeroHash;
+  readonly #chain: Chain;
+  readonly #limitMs: number;
   #turn: Promise<unknown> = Promise.resolve();
   #failure: CandorError | undefined;
   /** An event of the spool that went out behind an expectation and whose fate is unknown. */
@@ -63,8 +60,10 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    const { bus, spool, logger } = options;
-    this.#barriers = new BarrierPublisher(bus, logger);
+    const { place, bus, spool, onEvent, now, limitMs = defaultLimitMs, logger } = options;
+    this.#limitMs = limitMs;
+    this.#chain = new Chain({ place, signer: spool.signer, onEvent, ...(now === undefined ? {} : { now }) });
+    this.#barriers = new BarrierPublisher(bus, limitMs, logger);
     this.#outbox = new Outbox({
       sink: bus,
       sync: () => spool.sync(),
@@ -80,13 +79,9 @@ export class Recorder {
     this.#replay(spool.content);
   }
 
-  /** Number of the last event. */
-  get last(): number {
-    return this.#seq;
-  }
-
-  get head(): Uint8Array {
-    return this.#head;
+  /** The chain as it stands. */
+  get moment(): Moment {
+    return this.#chain.moment;
   }
 
   /** Events that the log is not yet known to have. */
@@ -101,11 +96,20 @@ export class Recorder {
   /**
    * Adds an event. When this resolves it is in the spool, and it will reach the log.
    *
-   * @throws CandorError `malformed` or `unknown-type` with the path of a field that does not fit, `too-large`,
-   *   `folder-not-writable`; the chain is then as it was
+   * @throws CandorError `publish-unconfirmed` if an event of unsure fate held the chain up for too long;
+   *   `malformed` or `unknown-type` with the path of a field that does not fit, `too-large`, `folder-not-writable`; the
+   *   chain is then as it was
    */
   record<K extends AgentKind>(kind: K, build: Build<K>): Promise<Recorded> {
-    return this.#inTurn(() => this.#append(this.#draft(kind, build)));
+    return this.#inTurn(() => this.#append(this.#chain.draft(kind, build)));
+  }
+
+  /**
+   * Like `record`, for what may be told only while `isOpen` says so when its turn comes.
+   * @returns undefined if it was left
+   */
+  recordWhile<K extends AgentKind>(kind: K, isOpen: () => boolean, build: Build<K>): Promise<Recorded | undefined> {
+    return this.#inTurn(async () => (isOpen() ? await this.#append(this.#chain.draft(kind, build)) : undefined));
   }
 
   /**
@@ -116,8 +120,8 @@ export class Recorder {
    */
   recordAll(build: (moment: Moment) => readonly EventDraft[]): Promise<Recorded> {
     return this.#inTurn(async () => {
-      for (const { kind, payload } of build(this.#moment())) await this.#append(this.#draft(kind, payload));
-      return { seq: this.#seq, hash: this.#head };
+      for (const { kind, payload } of build(this.moment)) await this.#append(this.#chain.draft(kind, payload));
+      return { seq: this.moment.last, hash: this.moment.head };
     });
   }
 
@@ -128,6 +132,7 @@ export class Recorder {
    * @param admit called in turn, right before it goes out; gives the expectation, or throws to leave it
    * @param patienceMs how long to wait for the events before it, and then to try while it is certain that it is not stored
    * @returns undefined if the expectation did not hold
+   * @throws CandorError `publish-unconfirmed` if it is not known in time whether the log has it
    */
   recordBehind<K extends "accept" | "effect">(
     kind: K,
@@ -138,7 +143,7 @@ export class Recorder {
     return this.#inTurn(async () => {
       await this.#outbox.drained(patienceMs);
       const expect = await admit();
-      const draft = this.#draft(kind, build);
+      const draft = this.#chain.draft(kind, build);
       await this.#spoolBehind(draft, expect);
       return this.#resolve({ ...draft, expect }, { ambiguous: false, patienceMs });
     });
@@ -164,17 +169,27 @@ export class Recorder {
   }
 
   /**
-   * Waits until the log has everything recorded so far.
-   * @param timeoutMs how long at most
-   * @throws CandorError `publish-unconfirmed`; what is unconfirmed stays in the spool
+   * Sends events of the spool again, unchanged and in order: those of an earlier process that no answer came for, and
+   * those that a log has lost since.
    */
-  flush(timeoutMs: number): Promise<void> {
-    return this.#inTurn(() => this.#outbox.drained(timeoutMs));
+  resend(events: readonly SpooledEvent[]): void {
+    for (const { seq, kind, frame } of events) this.#send({ seq, kind, frame });
   }
 
-  /** Runs `read` between two events. */
-  atRest<T>(read: (moment: Moment) => T): Promise<T> {
-    return this.#inTurn(() => Promise.resolve(read(this.#moment())));
+  /** Takes note of the last event on the effects' subject in a log that was rolled back. */
+  rewind(lastEffect: number): void {
+    this.#barriers.rewind(lastEffect);
+  }
+
+  /**
+   * Waits until the log has everything recorded so far.
+   * @param timeoutMs how long at most, the wait for the turn included
+   * @throws CandorError `publish-unconfirmed`; what is unconfirmed stays in the spool
+   */
+  async flush(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    const flushing = this.#inTurn(() => this.#outbox.drained(Math.max(0, deadline - performance.now())));
+    if ((await within(flushing, timeoutMs)) === undefined) throw unconfirmed(this.pending, timeoutMs);
   }
 
   /** Refuses everything from now on. */
@@ -203,32 +218,13 @@ export class Recorder {
   async #append(draft: Draft): Promise<Recorded> {
     if (this.#barriers.owesProof) return await this.#recordWithProof(draft);
     this.#options.spool.event(draft.seq, draft.kind, draft.frame);
-    this.#commit(draft);
+    this.#chain.commit(draft);
     this.#send(draft);
     return { seq: draft.seq, hash: draft.hash };
   }
 
-  #moment(): Moment {
-    return { last: this.#seq, head: this.#head, tally: this.tally };
-  }
-
-  #draft<K extends AgentKind>(kind: K, build: Build<K>): Draft {
-    const { place, spool, now = Date.now } = this.#options;
-    const moment = this.#moment();
-    const payload = typeof build === "function" ? build(moment) : build;
-    return draftEvent({ ...place, seq: moment.last + 1, prev: moment.head, at: now() }, kind, payload, spool.signer);
-  }
-
-  #commit({ seq, kind, payload, hash }: Draft): void {
-    this.#seq = seq;
-    this.#head = hash;
-    // Receipts cover what comes before them, so they and the report count in no tally.
-    if (kind !== "receipt" && kind !== "report") this.tally.add(seq, kind, payload);
-    this.#options.onEvent(seq, kind, payload);
-  }
-
-  #send({ seq, kind, frame }: Draft): void {
-    this.#outbox.push({ seq, kind, subject: this.#published(kind), frame });
+  #send({ seq, kind, frame }: Pick<SpooledEvent, "seq" | "kind" | "frame">): void {
+    this.#outbox.push({ seq, kind, subject: this.#chain.published(kind), frame });
   }
 
   async #resolve(
@@ -238,22 +234,22 @@ export class Recorder {
     const { spool } = this.#options;
     const outgoing = {
       ...draft,
-      published: this.#published(draft.kind),
-      stored: this.#stored(draft.kind),
+      published: this.#chain.published(draft.kind),
+      stored: this.#chain.stored(draft.kind),
       ...certainty,
     };
-    const answer = await this.#barriers.publish(outgoing);
+    const answer = await this.#orFail(() => this.#barriers.publish(outgoing));
     if (answer.outcome === "stored") {
-      this.#orFail(() => {
+      await this.#orFail(() => {
         spool.write({ type: "stored", seq: draft.seq, sequence: answer.sequence });
+        return spool.sync();
       });
-      await spool.sync();
-      this.#commit(draft);
+      this.#chain.commit(draft);
       return { seq: draft.seq, hash: draft.hash, sequence: answer.sequence };
     }
     // Only an event that proved the absence of a dispatch goes out like this and is of another kind.
     if (draft.kind !== "accept" && draft.kind !== "effect") throw this.#forked();
-    this.#orFail(() => {
+    await this.#orFail(() => {
       spool.write({ type: "refused", seq: draft.seq });
     });
     if (answer.outcome === "refused") throw answer.error;
@@ -264,18 +260,13 @@ export class Recorder {
   async #spoolBehind({ seq, kind, frame }: Draft, expect: Expectation): Promise<void> {
     const { spool } = this.#options;
     spool.event(seq, kind, frame, expect);
-    try {
-      await spool.sync();
-    } catch (error) {
-      this.fail(error as CandorError);
-      throw error;
-    }
+    await this.#orFail(() => spool.sync());
   }
 
-  /** Runs what the spool can't be without: if it fails, the spool no longer says how the chain stands. */
-  #orFail(run: () => void): void {
+  /** Runs what the chain can't go on without: if it fails, nobody knows how the chain stands. */
+  async #orFail<T>(run: () => Promise<T> | T): Promise<T> {
     try {
-      run();
+      return await run();
     } catch (error) {
       this.fail(error as CandorError);
       throw error;
@@ -284,15 +275,15 @@ export class Recorder {
 
   /** The next event after a dispatch of unsure fate proves, by an expectation of its own, that the log has it not. */
   async #recordWithProof(draft: Draft): Promise<Recorded> {
-    await this.#outbox.drained(Number.MAX_SAFE_INTEGER);
-    const expect = this.#barriers.proof();
-    await this.#spoolBehind(draft, expect);
-    const sequence = await this.#barriers.prove({ published: this.#published(draft.kind), frame: draft.frame });
+    await this.#orFail(() => this.#outbox.drained(this.#limitMs));
+    await this.#spoolBehind(draft, this.#barriers.proof());
+    const { published, frame } = { published: this.#chain.published(draft.kind), frame: draft.frame };
+    const sequence = await this.#orFail(() => this.#barriers.prove({ published, frame }));
     if (sequence === undefined) throw this.#forked();
-    this.#orFail(() => {
+    await this.#orFail(() => {
       this.#options.spool.write({ type: "stored", seq: draft.seq, sequence });
     });
-    this.#commit(draft);
+    this.#chain.commit(draft);
     return { seq: draft.seq, hash: draft.hash };
   }
 
@@ -314,28 +305,17 @@ export class Recorder {
     }
   }
 
-  #published(kind: AgentKind): string {
-    const { actor, run, task } = this.#options.place;
-    return publishedSubject({ role: "agent", actor, run, task, kind });
-  }
-
-  #stored(kind: AgentKind): string {
-    const { place, lane } = this.#options;
-    const { actor, run, task } = place;
-    return storedSubject({ lane, role: "agent", actor, run, task, kind });
-  }
-
+  /** What the spool holds gets its place in the chain. Nothing is sent: `resend()` does that. */
   #replay(content: SpoolContent): void {
     for (const event of content.events) {
-      const draft = redraft(event, this.#head);
+      const draft = redraft(event, this.moment.head);
       const { expect, sequence } = event;
       if (expect !== undefined && sequence === undefined) {
         this.#unresolved = { ...draft, expect };
         return;
       }
-      this.#commit(draft);
+      this.#chain.commit(draft);
       if (draft.kind === "effect" && sequence !== undefined) this.#barriers.noteEffect(sequence);
-      if (sequence === undefined) this.#send(draft);
     }
   }
 }

@@ -1,15 +1,14 @@
 import { CandorError, type Payload } from "@candor/contract";
-import { alreadyAccepted, compareWithLog } from "./acceptance.js";
+import { alreadyAccepted } from "./acceptance.js";
 import type { Delegation } from "./delegation.js";
 import type { IntentKeys } from "./intent-keys.js";
-import type { LookUp } from "./ports.js";
+import type { LogWatch } from "./log-watch.js";
 import type { Recorder } from "./recorder.js";
 import type { Spool } from "./spool/spool.js";
 import type { TaskState } from "./task-state.js";
 
 export interface ResumeContext {
-  readonly bus: LookUp;
-  readonly actor: string;
+  readonly watch: Pick<LogWatch, "open">;
   readonly delegation: Delegation;
   readonly spool: Spool;
   readonly recorder: Recorder;
@@ -19,18 +18,18 @@ export interface ResumeContext {
 }
 
 /**
- * Takes an epoch up again (R11). What is unconfirmed is on its way already, unchanged; here what was under way when the
- * earlier process ended is cleared up: a dispatch of unknown fate, effects without outcome, intent keys not settled.
+ * Takes an epoch up again (R11). What is unconfirmed, or lost by the log since, is sent again, unchanged; then what was
+ * under way when the earlier process ended is cleared up: a dispatch of unknown fate, effects without outcome, intent keys not settled.
  *
- * @returns stream sequence of the acceptance
- * @throws CandorError `already-accepted` if it lost to another process, `log-rolled-back`, `spool-lost`, `task-over` if
- *   the task was reported on
+ * @throws CandorError `already-accepted` if it lost to another process, `log-rolled-back`, `spool-lost`,
+ *   `publish-unconfirmed` if it is not known in time what became of what was under way, `task-over` if the task was
+ *   reported on
  */
-export async function resume(context: ResumeContext): Promise<number> {
-  const { bus, actor, delegation, spool, recorder, state } = context;
+export async function resume(context: ResumeContext): Promise<void> {
+  const { watch, delegation, spool, recorder, state } = context;
   const { events } = spool.content;
   let accepted = events[0]?.sequence;
-  if (accepted !== undefined) await compareWithLog(bus, delegation, actor, events);
+  if (accepted !== undefined) await watch.open();
   const leftover = await recorder.resolveLeftover();
   if (leftover?.kind === "accept") accepted = leftover.stored?.sequence;
   if (accepted === undefined) throw alreadyAccepted(delegation);
@@ -41,7 +40,7 @@ export async function resume(context: ResumeContext): Promise<number> {
   for (const { dispatch, ...effect } of state.book.unanswered)
     await tellOutcome(recorder, dispatch, effect, "in-doubt");
   settleKeys(context);
-  if (state.reported === undefined) return accepted;
+  if (state.reported === undefined) return;
   await recorder.flush(context.flushMs);
   throw new CandorError(
     "task-over",
@@ -60,13 +59,17 @@ async function tellOutcome(
   await recorder.record("effect", { phase, intent, key, target, dispatch });
 }
 
-/** Writes down what came of the keys that the earlier process left unwritten. */
-function settleKeys({ spool, state, keys, delegation }: ResumeContext): void {
+/**
+ * Writes down what came of the keys that the earlier process left unwritten.
+ * @param again also of those that were written: a log that lost events may have lost them too
+ */
+export function settleKeys(context: Omit<ResumeContext, "watch" | "recorder" | "flushMs">, again = false): void {
+  const { spool, state, keys, delegation } = context;
   const { content } = spool;
   const minted = new Set(delegation.payload.intents.map(({ key }) => key));
   for (const { key } of state.book.committed) {
     const effect = state.book.lastOf(key);
-    if (effect === undefined || !minted.has(key) || content.done.has(key)) continue;
+    if (effect === undefined || !minted.has(key) || (content.done.has(key) && !again)) continue;
     const { dispatch, identifiers, arguments: digest } = effect;
     const result = content.results.get(key)?.result;
     keys.settle(key, { epoch: delegation.epoch, dispatch, identifiers, arguments: digest, result }, () => {

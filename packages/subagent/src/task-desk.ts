@@ -1,5 +1,6 @@
 import type { CoverageBook } from "./coverage.js";
 import type { FaultLog } from "./fault-log.js";
+import type { OpenCalls } from "./open-calls.js";
 import type { UnrecoveredRows } from "./unrecovered.js";
 
 /** What the calls of one task share. */
@@ -8,6 +9,10 @@ export interface TaskDesk {
   readonly signal: AbortSignal;
   /** @throws CandorError `recalled`, `fenced` or `task-over` once nothing new may start */
   requireRunning(): void;
+  /** @throws CandorError `task-over` once the report is made: nothing can be added to what it says */
+  requireUnreported(): void;
+  /** Calls under way, which the report waits for. */
+  readonly calls: OpenCalls;
   readonly faults: FaultLog;
   readonly coverage: CoverageBook;
   readonly unrecovered: UnrecoveredRows;

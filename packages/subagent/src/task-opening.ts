@@ -8,17 +8,18 @@ import {
   type Scope,
 } from "@candor/contract";
 import { GuardRecords, type Signer } from "@candor/ledger";
-import { acceptSubject, rolledBack, storeAccept } from "./acceptance.js";
+import { storeAccept } from "./acceptance.js";
 import { Control, rejected } from "./control.js";
 import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
 import { Effects } from "./effect.js";
 import { FaultLog } from "./fault-log.js";
 import { inherit } from "./inheritance.js";
 import { IntentKeys } from "./intent-keys.js";
+import { LogWatch } from "./log-watch.js";
 import type { TaskBus } from "./ports.js";
 import { Prose } from "./prose.js";
 import { Recorder } from "./recorder.js";
-import { resume } from "./resumption.js";
+import { resume, settleKeys } from "./resumption.js";
 import { defaultScope } from "./scope.js";
 import { Spool } from "./spool/spool.js";
 import { Stopping } from "./stopping.js";
@@ -48,11 +49,21 @@ export interface TaskLimits {
   readonly verdictMs: number;
   /** For a dispatch to be stored. */
   readonly dispatchMs: number;
-  /** For the log to confirm everything at the end. */
+  /**
+   * For the log to confirm everything at the end, and for it to say whether it has an event that nothing can follow
+   * before that is known.
+   */
   readonly flushMs: number;
+  /** For calls that still run when the callback has ended; what runs on after that is named in the report. */
+  readonly openCallsMs: number;
 }
 
-export const defaultLimits: TaskLimits = { verdictMs: 2_000, dispatchMs: 5_000, flushMs: 30_000 };
+export const defaultLimits: TaskLimits = {
+  verdictMs: 2_000,
+  dispatchMs: 5_000,
+  flushMs: 30_000,
+  openCallsMs: 30_000,
+};
 
 export interface OpeningContext {
   readonly identity: AgentIdentity;
@@ -107,8 +118,8 @@ class Opening {
   readonly #stopping: Stopping;
   readonly #keys: IntentKeys;
   readonly #ends: (() => void)[] = [];
+  readonly #watch: LogWatch;
   #ready: () => void = () => undefined;
-  #accepted = 0;
 
   constructor(context: OpeningContext, delegation: Delegation, fleetKey: string, spool: Spool, options: AcceptOptions) {
     const { identity, bus, limits, logger } = context;
@@ -124,15 +135,15 @@ class Opening {
       spool.close();
     });
     const state = this.#state;
-    const place = { run, task, epoch, actor: identity.name };
+    const place = { lane, run, task, epoch, actor: identity.name };
     this.#recorder = new Recorder({
       place,
-      lane,
       bus,
       spool,
       onEvent: (seq, kind, payload) => {
         state.observe(seq, kind, payload);
       },
+      limitMs: limits.flushMs,
       logger,
     });
     state.endReplay();
@@ -152,7 +163,24 @@ class Opening {
       },
       logger,
     });
+    this.#watch = new LogWatch({
+      bus,
+      place,
+      spool,
+      recorder: this.#recorder,
+      onFailure: (error) => {
+        this.#control.fail(error);
+        this.#recorder.fail(error);
+      },
+      onLoss: () => {
+        settleKeys({ delegation, spool, state, keys: this.#keys }, true);
+      },
+      logger,
+    });
     this.#ends.push(
+      () => {
+        this.#watch.close();
+      },
       () => {
         this.#recorder.close();
       },
@@ -167,7 +195,14 @@ class Opening {
 
   /** Gives back everything that is held, last things first. */
   release(): void {
-    for (const end of this.#ends.splice(0).reverse()) end();
+    for (const end of this.#ends.splice(0).reverse()) {
+      try {
+        end();
+      } catch (error) {
+        // What comes after must be given back too, the spool's lock above all.
+        this.#context.logger.warn({ error }, "something of a task could not be closed");
+      }
+    }
   }
 
   async finish(): Promise<SubagentTask> {
@@ -177,7 +212,7 @@ class Opening {
     await this.#control.start();
     if (resumed) await this.#resume();
     else await this.#accept();
-    this.#watchLog();
+    this.#watch.start();
     const inherited = await inherit(this.#keys, { actor: identity.name, epoch, delegation: payload });
     this.#ready();
     return this.#task(resumed, inherited);
@@ -195,41 +230,19 @@ class Opening {
       scope: this.#scope,
       mode: this.#mode,
     };
-    this.#accepted = await storeAccept(this.#recorder, bus, facts, limits.dispatchMs);
+    await storeAccept(this.#recorder, bus, facts, limits.dispatchMs);
   }
 
   async #resume(): Promise<void> {
-    const { identity, bus, limits } = this.#context;
-    this.#accepted = await resume({
-      bus,
-      actor: identity.name,
+    await resume({
+      watch: this.#watch,
       delegation: this.#delegation,
       spool: this.#spool,
       recorder: this.#recorder,
       state: this.#state,
       keys: this.#keys,
-      flushMs: limits.flushMs,
+      flushMs: this.#context.limits.flushMs,
     });
-  }
-
-  /** After each interruption: the log must still have the acceptance (B9). */
-  #watchLog(): void {
-    const { bus, identity, logger } = this.#context;
-    const subject = acceptSubject(this.#delegation, identity.name);
-    const compare = async (): Promise<void> => {
-      const last = await bus.last("log", subject);
-      if (last !== undefined && last.sequence >= this.#accepted) return;
-      const error = rolledBack(this.#accepted);
-      this.#control.fail(error);
-      this.#recorder.fail(error);
-    };
-    this.#ends.push(
-      bus.onReconnect(() => {
-        compare().catch((error: unknown) => {
-          logger.warn({ error }, "could not compare the log with what is remembered");
-        });
-      }),
-    );
   }
 
   #task(resumed: boolean, inherited: Awaited<ReturnType<typeof inherit>>): SubagentTask {
@@ -238,7 +251,7 @@ class Opening {
     const recorder = this.#recorder;
     const control = this.#control;
     const state = this.#state;
-    const faults = new FaultLog(recorder, this.#prose, () => state.book.listing);
+    const faults = new FaultLog(recorder, this.#prose, state);
     const desk = new Desk({
       control,
       faults,
@@ -279,7 +292,7 @@ class Opening {
       release: () => {
         this.release();
       },
-      flushMs: limits.flushMs,
+      limits,
       logger,
     });
   }

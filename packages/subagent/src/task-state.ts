@@ -3,6 +3,7 @@ import type { Control } from "./control.js";
 import { CoverageBook } from "./coverage.js";
 import { EffectBook } from "./effect-book.js";
 import type { FaultLog } from "./fault-log.js";
+import { OpenCalls } from "./open-calls.js";
 import type { TaskDesk } from "./task-desk.js";
 import { UnrecoveredRows } from "./unrecovered.js";
 
@@ -47,6 +48,7 @@ export class Desk implements TaskDesk {
   readonly coverage: CoverageBook;
   readonly unrecovered: UnrecoveredRows;
   readonly work = { calls: 0, succeeded: 0 };
+  readonly calls = new OpenCalls();
   /** The callback has returned. */
   over = false;
   readonly #parts: DeskParts;
@@ -70,6 +72,11 @@ export class Desk implements TaskDesk {
     if (error !== undefined) throw error;
     control.requireRunning();
     if (this.over) throw new CandorError("task-over", "The task's callback has returned, so nothing new is started.");
+  }
+
+  requireUnreported(): void {
+    if (this.#parts.state.reported === undefined) return;
+    throw new CandorError("task-over", "The task is reported on, so nothing can be added to what its report says.");
   }
 
   /** In observe mode the agent retries as it always did. */

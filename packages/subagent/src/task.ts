@@ -1,10 +1,18 @@
-import { CandorError, type Claim, type FinishReason, type Logger, type Report, type Scope } from "@candor/contract";
+import {
+  CandorError,
+  isCandorError,
+  type Claim,
+  type FinishReason,
+  type Logger,
+  type Report,
+  type Scope,
+} from "@candor/contract";
 import { createContext, type TaskContext } from "./context.js";
 import type { Control } from "./control.js";
 import type { Effects } from "./effect.js";
 import { toFailure, type Failure } from "./failure.js";
 import type { IntentKeys } from "./intent-keys.js";
-import { pause } from "./pause.js";
+import { pause, within } from "./pause.js";
 import type { Prose } from "./prose.js";
 import type { Recorder } from "./recorder.js";
 import { makeReport, readOutcome, type TaskOutcome } from "./report.js";
@@ -28,8 +36,7 @@ export interface TaskParts {
   readonly prose: Prose;
   /** Closes what the task holds. */
   readonly release: () => void;
-  /** How long to wait for the log at the end, in ms. */
-  readonly flushMs: number;
+  readonly limits: { readonly flushMs: number; readonly openCallsMs: number };
   readonly logger: Logger;
 }
 
@@ -42,13 +49,11 @@ const wholeTask = "task";
 /** What a task that was stopped can't claim any more, whatever the callback returned. */
 const claimOfStopped: Partial<Readonly<Record<FinishReason, Claim>>> = { error: "fail", terminated: "none" };
 
-interface Ending {
-  readonly claim: Claim;
-  readonly finishReason: FinishReason;
-  readonly outcome?: TaskOutcome;
-  readonly error?: unknown;
-  readonly failure?: Failure;
-}
+/** What the callback came to. */
+type Worked =
+  | { readonly type: "returned"; readonly outcome: TaskOutcome | undefined }
+  /** `stopped`: with the error with which calls end once the task must stop. */
+  | { readonly type: "threw"; readonly stopped: boolean; readonly error: unknown; readonly failure: Failure };
 
 /** A task that this process has accepted. */
 export class SubagentTask {
@@ -91,29 +96,31 @@ export class SubagentTask {
    * Does the task: runs the callback, turns whatever it throws into a typed error event, and reports. Receipts, retry
    * manifest, coverage and confidence are made from what was recorded, never by the callback.
    *
-   * @param callback returns what it claims; without a claim the report says that none was made
+   * @param callback returns what it claims; without a claim the report says that none was made. Calls that it leaves
+   *   running are waited for (`openCallsMs`; after a recall, its window); what runs on after that is named in a caveat
    * @throws CandorError `fenced` if the task was delegated anew, `task-over` if it ran before, `log-rolled-back`, and what
-   *   makes recording impossible (`spool-lost`, `folder-not-writable`, `permission-denied`). What the callback throws is in the result.
+   *   makes recording impossible (`publish-unconfirmed` while the log does not say whether it has a dispatch, `spool-lost`,
+   *   `folder-not-writable`, `permission-denied`). What the callback throws is in the result.
    */
   async run(callback: (context: TaskContext) => unknown): Promise<TaskResult> {
-    const { control, desk, effects, stopping } = this.#parts;
+    const { control, desk, stopping } = this.#parts;
     if (this.#ran) throw new CandorError("task-over", "This task has run already: a task is done once.");
     this.#ran = true;
     control.begin();
-    const ending = await this.#work(callback);
+    const worked = await this.#work(callback);
     desk.over = true;
-    await this.#unlessCut(effects.settled());
+    await this.#settle();
     await stopping.answeredAll();
     if (control.failure !== undefined) throw control.failure;
     if (control.stop?.state === "superseded") control.requireRunning();
-    return await this.#report(ending);
+    return await this.#report(worked);
   }
 
   /**
    * Waits until the log has everything recorded so far.
    * @throws CandorError `publish-unconfirmed`; what is unconfirmed lies in the spool
    */
-  async flush(timeoutMs: number = this.#parts.flushMs): Promise<void> {
+  async flush(timeoutMs: number = this.#parts.limits.flushMs): Promise<void> {
     const { recorder, keys } = this.#parts;
     await recorder.flush(timeoutMs);
     await keys.flush(timeoutMs);
@@ -136,17 +143,20 @@ export class SubagentTask {
   }
 
   async #close(): Promise<void> {
-    this.#parts.desk.over = true;
+    const { desk, stopping, recorder, limits } = this.#parts;
+    desk.over = true;
     try {
-      await this.#parts.stopping.answeredAll();
-      if (this.#parts.recorder.failure === undefined) await this.flush();
+      await within(stopping.answeredAll(), limits.flushMs);
+      const { failure } = recorder;
+      if (failure === undefined) await this.flush();
+      else if (isCandorError(failure, "publish-unconfirmed")) throw failure;
     } finally {
       this.#parts.release();
       this.#released();
     }
   }
 
-  async #work(callback: (context: TaskContext) => unknown): Promise<Ending> {
+  async #work(callback: (context: TaskContext) => unknown): Promise<Worked> {
     const { control, desk, effects } = this.#parts;
     const left = desk.unrecovered.take(wholeTask);
     const context = createContext(desk, effects, this.#caveats);
@@ -165,35 +175,46 @@ export class SubagentTask {
           outcome: "ok",
         });
       }
-      return await this.#ended(outcome);
+      return { type: "returned", outcome };
     } catch (error) {
       const failure = toFailure(error);
       const stopped = control.stop !== undefined && isStopError(error);
       if (!stopped && control.failure === undefined) {
         await desk.faults.failure(error, failure, { operation: wholeTask });
       }
-      const finishReason = await this.#stopReason();
-      return {
-        claim: stopped && finishReason !== "error" ? "none" : "fail",
-        finishReason: finishReason ?? "error",
-        error,
-        failure,
-      };
+      return { type: "threw", stopped, error, failure };
     }
   }
 
-  async #ended(outcome: TaskOutcome | undefined): Promise<Ending> {
-    const finishReason = await this.#stopReason();
-    if (outcome === undefined) return { claim: "none", finishReason: finishReason ?? "missing" };
-    const claim = (finishReason && claimOfStopped[finishReason]) ?? outcome.claim;
-    return { claim, finishReason: finishReason ?? "completed", outcome };
+  /** Waits for calls that outlive the callback. Those that go on after that are named in the report. */
+  async #settle(): Promise<void> {
+    const { control, desk, effects, limits } = this.#parts;
+    const ended = desk.calls.settled();
+    await this.#unlessCut(within(ended, limits.openCallsMs));
+    // How long effects may take after a recall is for its window to say.
+    if (control.stop !== undefined) await this.#unlessCut(ended);
+    await this.#unlessCut(effects.settled());
+    const over = new CandorError("task-over", "The task is reported on, and this call was still running: it was left.");
+    const left = desk.calls.leave(over);
+    if (left.length === 0) return;
+    for (const { covers } of left) desk.coverage.leave(covers);
+    const names = [...new Set(left.map(({ operation }) => operation))].join(", ");
+    this.#caveats.push(
+      `${left.length} calls were still running when the task's work had ended, and what came of them is not in this report: ${names}.`,
+    );
   }
 
-  /** The guard's word on a recall decides over the reason, so its answer is awaited. */
-  async #stopReason(): Promise<FinishReason | undefined> {
+  /** What the report may claim. The guard's word on a recall decides over the reason, so its answer must be there. */
+  #conclude(worked: Worked): { readonly claim: Claim; readonly finishReason: FinishReason } {
     const { control, stopping } = this.#parts;
-    if (control.stop !== undefined) await stopping.answeredAll();
-    return stopping.finishReason(control.stop);
+    const stopReason = stopping.finishReason(control.stop);
+    if (worked.type === "threw") {
+      const isStopped = worked.stopped && stopReason !== "error";
+      return { claim: isStopped ? "none" : "fail", finishReason: stopReason ?? "error" };
+    }
+    if (worked.outcome === undefined) return { claim: "none", finishReason: stopReason ?? "missing" };
+    const claim = (stopReason && claimOfStopped[stopReason]) ?? worked.outcome.claim;
+    return { claim, finishReason: stopReason ?? "completed" };
   }
 
   /** Waits for `work`, but not past the moment when effects under way must end too. */
@@ -211,9 +232,10 @@ export class SubagentTask {
     }
   }
 
-  async #report(ending: Ending): Promise<TaskResult> {
+  async #report(worked: Worked): Promise<TaskResult> {
     const { recorder, desk, state, scope, brief, prose } = this.#parts;
-    const { claim, finishReason, outcome, error, failure } = ending;
+    const { claim, finishReason } = this.#conclude(worked);
+    const outcome = worked.type === "returned" ? worked.outcome : undefined;
     const made: { report?: Report } = {};
     const { seq, hash } = await recorder.recordAll((moment) => {
       const { report, receipts } = makeReport(
@@ -246,7 +268,7 @@ export class SubagentTask {
       seq,
       hash,
       stored: await this.#isStored(),
-      ...(failure === undefined ? {} : { error, failure }),
+      ...(worked.type === "threw" ? { error: worked.error, failure: worked.failure } : {}),
     };
   }
 

@@ -111,6 +111,11 @@ export class RecordFile {
     this.#end += bytes.length;
   }
 
+  /** All records so far. @throws CandorError `spool-lost` for damage, `folder-not-writable` if it can't be read */
+  read(): readonly Uint8Array[] {
+    return attempt(this.#path, () => readRecords(new Uint8Array(readFileSync(this.#path))).records);
+  }
+
   /**
    * Waits until everything appended so far is on disk. Calls that meet share one write.
    * @throws CandorError `folder-not-writable` if the disk refuses
@@ -154,6 +159,6 @@ function attempt<T>(path: string, run: () => T): T {
   try {
     return run();
   } catch (cause) {
-    throw writeFailure(path, cause);
+    throw cause instanceof CandorError ? cause : writeFailure(path, cause);
   }
 }

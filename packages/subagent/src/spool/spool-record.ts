@@ -18,6 +18,10 @@ export type SpoolRecord =
     }
   /** The log has the event, at this stream sequence. */
   | { readonly type: "stored"; readonly seq: number; readonly sequence: number }
+  /** From here on the log may be another one than before: the server was away, or this process is a new one. */
+  | { readonly type: "interrupted" }
+  /** The log was compared after so many interruptions: what was marked as stored before them, but after `after`, it lost. */
+  | { readonly type: "compared"; readonly interruptions: number; readonly after: number }
   /** The server refused the event, so its number is free again. */
   | { readonly type: "refused"; readonly seq: number }
   /** What an effect returned, encrypted JSON. */
@@ -39,6 +43,8 @@ const writers: { readonly [T in SpoolRecord["type"]]: (record: Extract<SpoolReco
     ...(expect === undefined ? [] : [expect.subject, expect.sequence]),
   ],
   stored: ({ seq, sequence }) => [seq, sequence],
+  interrupted: () => [],
+  compared: ({ interruptions, after }) => [interruptions, after],
   refused: ({ seq }) => [seq],
   result: ({ key, dispatch, result }) => [key, dispatch, result],
   done: ({ key }) => [key],
@@ -64,6 +70,9 @@ const readers: Readonly<Record<SpoolRecord["type"], (fields: Fields) => SpoolRec
     return isText(subject) && isCount(sequence) ? { ...event, expect: { subject, sequence } } : event;
   },
   stored: ([seq, sequence]) => (isCount(seq) && isCount(sequence) ? { type: "stored", seq, sequence } : undefined),
+  interrupted: () => ({ type: "interrupted" }),
+  compared: ([interruptions, after]) =>
+    isCount(interruptions) && isCount(after) ? { type: "compared", interruptions, after } : undefined,
   refused: ([seq]) => (isCount(seq) ? { type: "refused", seq } : undefined),
   result: ([key, dispatch, result]) =>
     isText(key) && isCount(dispatch) && isBytes(result) ? { type: "result", key, dispatch, result } : undefined,

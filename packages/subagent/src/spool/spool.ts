@@ -82,6 +82,11 @@ export class Spool {
     this.#file.append(encodeSpoolRecord(record));
   }
 
+  /** Reads what the spool holds by now. @throws CandorError `spool-lost`, `folder-not-writable` */
+  read(): SpoolContent {
+    return SpoolContent.from(this.#file.read());
+  }
+
   /** Waits until everything appended so far is on disk. */
   sync(): Promise<void> {
     return this.#file.sync();

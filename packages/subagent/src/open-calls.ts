@@ -1,0 +1,38 @@
+/** A call under way. */
+export interface OpenCall {
+  readonly operation: string;
+  /** Key task that it does. */
+  readonly covers: string | undefined;
+}
+
+interface Followed {
+  readonly ending: Promise<unknown>;
+  readonly leaving: AbortController;
+}
+
+/** The calls of a task that are under way: its report waits for them, or says that they were left. */
+export class OpenCalls {
+  readonly #open = new Map<OpenCall, Followed>();
+
+  /**
+   * Counts a call from now until it ends.
+   * @param run gets the signal that is aborted when the call is left behind
+   */
+  follow<T>(call: OpenCall, run: (left: AbortSignal) => Promise<T>): Promise<T> {
+    const leaving = new AbortController();
+    const ending = run(leaving.signal).finally(() => this.#open.delete(call));
+    this.#open.set(call, { ending, leaving });
+    return ending;
+  }
+
+  /** Waits until none is under way, those included that begin meanwhile. */
+  async settled(): Promise<void> {
+    while (this.#open.size > 0) await Promise.allSettled([...this.#open.values()].map(({ ending }) => ending));
+  }
+
+  /** Leaves those that are still under way behind, and gives them. */
+  leave(reason: Error): OpenCall[] {
+    for (const { leaving } of this.#open.values()) leaving.abort(reason);
+    return [...this.#open.keys()];
+  }
+}
