@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Publisher, type Bus } from "@candor/bus";
-import { decodeSigned, decodeVerdictBody, laneOf, streams, type VerdictBody } from "@candor/contract";
+import { decodeSigned, decodeVerdictBody, laneOf, stateSubject, streams, type VerdictBody } from "@candor/contract";
 import { createSeed, createSigner } from "@candor/ledger";
 import { createCredentials } from "@candor/ledger/files";
 import { openRun, taskMessages, type Cast } from "../bench/workload.js";
@@ -76,6 +76,17 @@ async function verdictsOf(run: string): Promise<VerdictBody[]> {
   return found;
 }
 
+/** How whoever answers for a run's lane says that it stands, asked ten times: two guards answer in turn. */
+async function statesOf(run: string): Promise<{ state: string; diverged: number }[]> {
+  const states = new Map<string, { state: string; diverged: number }>();
+  for (let i = 0; i < 10; i += 1) {
+    const answer = await operator.nc.request(stateSubject(laneOf(run, lanes)), "", { timeout: 5_000 });
+    const { state, metrics } = answer.json<{ state: string; metrics: { diverged: number } }>();
+    states.set(state, { state, diverged: metrics.diverged });
+  }
+  return [...states.values()];
+}
+
 /** Waits until each task has its final disclosure, and checks that no subject has a number twice, left out or in disorder. */
 async function expectEachOnce(run: string, tasks: number): Promise<void> {
   const verdicts = await until(async () => {
@@ -115,6 +126,19 @@ describe("B5 the guard as a process", () => {
     await publishRun("pair-2", 10, 10);
     await expectEachOnce("pair-1", 10);
     await expectEachOnce("pair-2", 10);
+  });
+
+  it("started twice as the same guard, nothing is doubled, missing or halted", async () => {
+    await startGuard("g1");
+    const twin = await startGuard("g1");
+    await publishRun("twice-1", 10, 10);
+    await expectEachOnce("twice-1", 10);
+    expect(await statesOf("twice-1")).toEqual([{ state: "live", diverged: 0 }]);
+    await twin.kill("SIGKILL");
+    await publishRun("twice-2", 10, 10);
+    await expectEachOnce("twice-2", 10);
+    expect(await statesOf("twice-2")).toEqual([{ state: "live", diverged: 0 }]);
+    expect(running.map((guard) => guard.log()).join("")).not.toMatch(/halted:|guard-divergence/);
   });
 
   it("ends in order on SIGTERM, with a checkpoint of what it has read", async () => {

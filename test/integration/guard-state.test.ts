@@ -36,6 +36,20 @@ describe("the state API", () => {
     expect(await ask(`{"task":"t1"}`)).toMatchObject({ error: expect.stringContaining("task") as string });
   });
 
+  it("answers a failure with the headers of the service protocol, and a success without", async () => {
+    await stage.guard("g1", { lanes: [0] });
+    const { nc } = await stage.server.connect("auditor");
+    const good = await nc.request("candor.guard.state.0", "");
+    expect(good.headers?.get("Nats-Service-Error-Code") ?? "").toBe("");
+    for (const query of ["{", "7", `{"run":"a b"}`, `{"task":"t1"}`]) {
+      const bad = await nc.request("candor.guard.state.0", query);
+      expect(bad.headers?.get("Nats-Service-Error-Code")).toBe("400");
+      expect(bad.headers?.get("Nats-Service-Error")).toBe(bad.json<{ error: string }>().error);
+    }
+    const stats = await stage.operator.nc.request("$SRV.STATS.candor-guard", "");
+    expect(stats.json()).toMatchObject({ endpoints: [{ num_requests: 5, num_errors: 4 }] });
+  });
+
   it("speaks the NATS service protocol", async () => {
     const guard = await stage.guard("g1", { lanes: [0, 1] });
     const { nc } = stage.operator;

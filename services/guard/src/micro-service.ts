@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Bus } from "@candor/bus";
+import { serviceErrorHeaders, type Bus } from "@candor/bus";
+import { isCandorError } from "@candor/contract";
 
 type Connection = Bus["nc"];
 type Subscription = ReturnType<Connection["subscribe"]>;
+type Message = Awaited<ReturnType<Connection["request"]>>;
 
 /** One subject that the service answers. */
 export interface Endpoint {
@@ -10,7 +12,7 @@ export interface Endpoint {
   readonly subject: string;
   /** Of all who answer in one group, one gets a request. */
   readonly queueGroup: string;
-  /** Answers the request's text with an object. What it throws is answered as an error and counted. */
+  /** Answers the request's text with an object. What it throws is answered as an error of ADR-32 and counted. */
   readonly answer: (request: string) => object | Promise<object>;
   /** Figures that STATS shows beside the counts of requests. */
   readonly figures: () => object;
@@ -100,23 +102,27 @@ export function startMicroService(nc: Connection, options: MicroServiceOptions):
   };
 }
 
+async function answerTo(endpoint: Endpoint, counts: EndpointStats, message: Message): Promise<void> {
+  const startedAt = process.hrtime.bigint();
+  try {
+    const answer = await endpoint.answer(message.string());
+    message.respond(JSON.stringify(answer));
+  } catch (error) {
+    counts.errors += 1;
+    counts.lastError = error instanceof Error ? error.message : "unknown";
+    const code = isCandorError(error, "bad-argument") ? 400 : 500;
+    const headers = serviceErrorHeaders(code, counts.lastError);
+    message.respond(JSON.stringify({ error: counts.lastError }), { headers });
+  }
+  counts.requests += 1;
+  counts.nanoseconds += Number(process.hrtime.bigint() - startedAt);
+}
+
 function serve(nc: Connection, endpoint: Endpoint, counts: EndpointStats): Subscription {
-  const answer = async (text: string, respond: (reply: string) => void): Promise<void> => {
-    const startedAt = process.hrtime.bigint();
-    try {
-      respond(JSON.stringify(await endpoint.answer(text)));
-    } catch (error) {
-      counts.errors += 1;
-      counts.lastError = error instanceof Error ? error.message : "unknown";
-      respond(JSON.stringify({ error: counts.lastError }));
-    }
-    counts.requests += 1;
-    counts.nanoseconds += Number(process.hrtime.bigint() - startedAt);
-  };
   return nc.subscribe(endpoint.subject, {
     queue: endpoint.queueGroup,
     callback: (error, message) => {
-      if (error === null) void answer(message.string(), (reply) => message.respond(reply));
+      if (error === null) void answerTo(endpoint, counts, message);
     },
   });
 }
