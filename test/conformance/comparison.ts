@@ -1,6 +1,6 @@
 import { isCandorError } from "@candor/contract";
 import type { Fields } from "./reader.js";
-import type { Outcome } from "./suites.js";
+import type { Outcome } from "./suite.js";
 
 /** The longest text shown of one value; reports of subagents can be very long. */
 const shownCharacters = 120;
@@ -10,14 +10,19 @@ export function compare(expected: Fields, evaluate: () => Outcome): readonly str
   const outcome = attempt(evaluate);
   if ("defect" in outcome) return [`threw ${outcome.defect} instead of a CandorError`];
   if ("refusal" in outcome) {
-    return "error" in expected ? [] : [`refused (${outcome.refusal}), expected ${shown(expected["verdict"])}`];
+    return "error" in expected ? [] : [`refused (${outcome.refusal}), expected ${shown(gist(expected))}`];
   }
   const actual: Fields = outcome.value;
   const keys = new Set([...Object.keys(expected), ...Object.keys(actual)]);
-  if (keys.has("error")) return [`expected a refusal (${shown(expected["error"])}), got ${shown(actual["verdict"])}`];
+  if (keys.has("error")) return [`expected a refusal (${shown(expected["error"])}), got ${shown(gist(actual))}`];
   return [...keys]
     .filter((key) => expected[key] !== actual[key])
     .map((key) => difference(key, expected[key], actual[key]));
+}
+
+/** What an outcome says in short. */
+function gist(outcome: Fields): unknown {
+  return outcome["verdict"] ?? outcome;
 }
 
 function attempt(evaluate: () => Outcome): { value: Outcome } | { refusal: string } | { defect: string } {

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CandorError, isCandorError } from "@candor/contract";
-import { compare, shown } from "./comparison.js";
+import { shown } from "./comparison.js";
 import { Reader } from "./reader.js";
-import { type Suite, suites } from "./suites.js";
+import type { LineResult, Suite } from "./suite.js";
+import { suites } from "./suites.js";
 
 /** At most this many differences are kept of one file; all of them count. */
 export const keptDifferences = 10;
@@ -21,8 +22,19 @@ export interface CheckedFile {
   readonly status: "checked";
   readonly agreed: number;
   readonly total: number;
+  /** Only where the file has cases that the contract leaves open. */
+  readonly open?: OpenCases;
   /** The first differences, at most `keptDifferences`. */
   readonly differences: readonly Difference[];
+}
+
+/** Cases with several outcomes that can be argued for. */
+export interface OpenCases {
+  readonly total: number;
+  /** Answered by one of their options. */
+  readonly answered: number;
+  /** Answered by the option that is recommended. */
+  readonly recommended: number;
 }
 
 export interface SkippedFile {
@@ -75,16 +87,26 @@ function checkFile(name: string, path: string, suite: Suite): CheckedFile {
     status: "checked",
     agreed: results.length - differences.length,
     total: results.length,
-    differences: differences.slice(0, keptDifferences),
+    ...openOf(results),
+    differences: differences.slice(0, keptDifferences).map(({ line, id, what }) => ({ line, id, what })),
   };
 }
 
-function checkLine(bytes: Uint8Array, suite: Suite): Omit<Difference, "line"> {
+function openOf(results: readonly LineResult[]): { readonly open?: OpenCases } {
+  const cases = results.filter(({ isRecommended }) => isRecommended !== undefined);
+  if (cases.length === 0) return {};
+  const answered = cases.filter(({ what }) => what.length === 0);
+  const recommended = answered.filter(({ isRecommended }) => isRecommended === true);
+  return { open: { total: cases.length, answered: answered.length, recommended: recommended.length } };
+}
+
+function checkLine(bytes: Uint8Array, suite: Suite): Omit<Difference, "line"> & LineResult {
   try {
     const line = new Reader(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
     const id = line.text("id");
-    const what = compare(line.child("expected").fields, suite(line));
-    return { id, what: what.some((text) => text.startsWith("manifest_digest")) ? [...what, hashed(line)] : what };
+    const { what, ...rest } = suite(line)();
+    const isOfDigest = what.some((text) => text.startsWith("manifest_digest"));
+    return { id, what: isOfDigest ? [...what, hashed(line)] : what, ...rest };
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || isCandorError(error)) {
       return { id: null, what: [`malformed line: ${error.message}`] };

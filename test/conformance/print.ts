@@ -11,8 +11,14 @@ function skippedLine(file: SkippedFile): string {
   return `${file.name} skipped: ${file.reason}`;
 }
 
+function openPart({ agreed, total, open }: CheckedFile): string {
+  if (open === undefined) return "";
+  const expected = `${agreed - open.answered}/${total - open.total} expectations matched`;
+  return ` (${expected}; ${open.answered}/${open.total} open cases answered by one of their options, ${open.recommended} as recommended)`;
+}
+
 function checkedLines(file: CheckedFile): readonly string[] {
-  const head = `${file.name} ${file.agreed}/${file.total}`;
+  const head = `${file.name} ${file.agreed}/${file.total}${openPart(file)}`;
   const rest = file.total - file.agreed - file.differences.length;
   return [
     file.total === 0 ? `${head} (no cases in the file)` : head,

@@ -36,6 +36,11 @@ export class Reader {
     });
   }
 
+  /** A number or null, which stands for what is not known. */
+  doubleOrNull(key: string): number | null {
+    return this.fields[key] === null ? null : this.double(key);
+  }
+
   text(key: string): string {
     const value = this.fields[key];
     if (typeof value !== "string") throw wrong(this.#at(key), "a text", value);

@@ -1,20 +1,68 @@
-import { evaluateDisclosureReference, evaluateRecallReference, type ReferenceOutcome } from "@candor/guards/reference";
+import { CandorError } from "@candor/contract";
+import {
+  evaluateDisclosureReference,
+  evaluateRecallReference,
+  isActionableReference,
+  type ReferenceOutcome,
+  shouldSpawnReference,
+} from "@candor/guards/reference";
+import { compare } from "./comparison.js";
 import type { Reader } from "./reader.js";
-
-/** What the code under test said, under the names used in `expected`. */
-export type Outcome = Readonly<Record<string, string>>;
-
-/**
- * Reads one line of vectors and returns the evaluation of it, not yet run: a fault of the line and a refusal by the
- * code under test must not be taken for one another.
- */
-export type Suite = (line: Reader) => () => Outcome;
+import type { Outcome, Suite } from "./suite.js";
+import { upwardReports } from "./upward-suite.js";
 
 /** One suite for each vector file, by the file's name without `.jsonl`. */
 export const suites: ReadonlyMap<string, Suite> = new Map([
-  ["disclosure", disclosure],
-  ["recall", recall],
+  ["contract", exact(contract)],
+  ["disclosure", exact(disclosure)],
+  ["recall", exact(recall)],
+  ["upward_reports", upwardReports],
 ]);
+
+/** A suite whose every line expects one outcome. */
+function exact(evaluation: (line: Reader) => () => Outcome): Suite {
+  return (line) => {
+    const { fields } = line.child("expected");
+    const evaluate = evaluation(line);
+    return () => ({ what: compare(fields, evaluate) });
+  };
+}
+
+function contract(line: Reader): () => Outcome {
+  const [kind, input] = [line.text("kind"), line.child("input")];
+  const evaluation = contractKinds.get(kind);
+  if (evaluation !== undefined) return evaluation(input);
+  throw new CandorError("malformed", `kind must be ${[...contractKinds.keys()].join(" or ")}, but is ${kind}`);
+}
+
+const contractKinds: ReadonlyMap<string, (input: Reader) => () => Outcome> = new Map([
+  ["is_actionable", actionable],
+  ["should_spawn", spawn],
+]);
+
+function actionable(input: Reader): () => Outcome {
+  const result = {
+    verdict: input.text("verdict"),
+    verdictIsMember: input.text("verdict_type") === "enum",
+    confidence: confidenceOf(input),
+  };
+  return () => ({ actionable: isActionableReference(result) });
+}
+
+function confidenceOf(input: Reader): unknown {
+  const type = input.text("confidence_type");
+  if (type === "default") return 0;
+  return type === "float" || type === "int" ? input.double("confidence") : input.fields["confidence"];
+}
+
+function spawn(input: Reader): () => Outcome {
+  const estimate = {
+    estimatedToolCalls: input.double("estimated_tool_calls"),
+    expectedOutputTokens: input.double("expected_output_tokens"),
+    estimatedIntermediateTokens: input.double("estimated_intermediate_tokens"),
+  };
+  return () => ({ spawn: shouldSpawnReference(estimate) });
+}
 
 function disclosure(line: Reader): () => Outcome {
   const [report, policy] = [line.child("report"), line.child("policy")];
