@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addIdentity } from "@candor/cli";
+import { errorCodes, exitCodes, type ErrorCode } from "@candor/contract";
 import { parseCredentials } from "@candor/ledger/files";
 import { candor, candorPath } from "../kit/candor.js";
 
@@ -15,9 +16,21 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe("Q2 Q3 the command as a process", () => {
-  it("says what is wrong in one line without control codes, and ends with the code's exit code", async () => {
+  it.each<[ErrorCode, () => readonly string[]]>([
+    ["server-unreachable", () => ["tail", "--data", join(dir, "nothing")]],
+    ["not-found", () => ["audit", "--all", "--data", join(dir, "nothing")]],
+    ["bad-argument", () => ["audit", "--all", "--run", "r1", "--data", join(dir, "nothing")]],
+    ["folder-not-writable", () => ["up", "--data", "/proc/nothing", "--port", "0"]],
+  ])("says %s in one line without control codes, and ends with the code's exit code", async (code, args) => {
+    const { exit, stdout, stderr } = await candor(args());
+    expect(exit).toBe(errorCodes[code].exit);
+    expect(stderr).toMatch(new RegExp(`^candor: ${code}: [^\\p{Cc}]+\n$`, "u"));
+    expect(stdout).toBe("");
+  });
+
+  it("doctor lists each check without control codes, and ends with 3 where one fails", async () => {
     const { exit, stdout, stderr } = await candor(["doctor", "--data", join(dir, "nothing")]);
-    expect(exit).toBe(3);
+    expect(exit).toBe(exitCodes.setup);
     expect(stdout).toContain("server-unreachable");
     expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
     expect(stderr).toBe("");

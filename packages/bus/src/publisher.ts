@@ -217,7 +217,8 @@ function unconfirmed({ request, doubtful, code, reason }: Progress, timeoutMs: n
     "store-full": "The store is at its limit: have the operator make room",
     "log-rolled-back": "The stream has lost messages that were stored: stop and tell the operator",
   };
-  const hint = hints[code] ?? 'Check that the server runs, has a leader and has its streams ("candor streams apply --check")';
+  const hint =
+    hints[code] ?? 'Check that the server runs, has a leader and has its streams ("candor streams apply --check")';
   return new CandorError(
     code,
     `A message on ${request.subject} could not be stored within ${timeoutMs} ms (${reason}). ${hint}.`,
