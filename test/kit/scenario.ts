@@ -17,6 +17,7 @@ import {
   unseenRetryLayers,
   zeroHash,
   type Brief,
+  type EffectPhase,
   type EventKind,
   type Finality,
   type LogEntry,
@@ -118,6 +119,8 @@ export class Scenario {
   readonly timers: TimerRequest[] = [];
   fold = new LaneFold(lane, { operator: operator.publicKey });
   nowMs = 1_700_000_000_000;
+  /** Hash of the event that was made last. */
+  lastHash: Uint8Array = zeroHash;
   readonly #run: string;
   readonly #policy: Policy;
   readonly #authors = new Map<string, Author>();
@@ -200,6 +203,10 @@ export class Scenario {
 
   epochOf(task: string): number {
     return this.#controls.get(task)?.epoch ?? 0;
+  }
+
+  controlOf(task: string): number {
+    return this.#controls.get(task)?.control ?? 0;
   }
 
   hashOfLastIntent(task: string): Uint8Array {
@@ -352,7 +359,7 @@ export class Scenario {
   outcome(
     task: string,
     dispatch: number,
-    phase: "committed" | "failed" | "not-run" = "committed",
+    phase: Exclude<EffectPhase, "dispatched"> = "committed",
     intent = "charge",
     epoch = this.epochOf(task),
   ): number {
@@ -415,13 +422,27 @@ export class Scenario {
 
   probe(
     outcome: Payload<"probe">["outcome"],
-    { task = "t1", seq = 1, prev = zeroHash, signer = prober, signed = true, actor = "prober" } = {},
+    {
+      task = "t1",
+      epoch = this.epochOf(task),
+      seq = 1,
+      prev = zeroHash,
+      signer = prober,
+      signed = true,
+      actor = "prober",
+    } = {},
   ): Output[] {
     return this.event(
       "probe",
       { target: { of: "task" }, method: "look", outcome },
-      { task, actor, epoch: this.epochOf(task), seq, prev, signer: signed ? signer : undefined },
+      { task, actor, epoch, seq, prev, signer: signed ? signer : undefined },
     ).outputs;
+  }
+
+  /** Trusts another key of a prober from now on. */
+  trust(name: string, key: string): Output[] {
+    const certificate = issueCertificate(operator, { role: "probe", name, key });
+    return this.intent(runTask, "key-added", { certificate });
   }
 
   /** The last verdict of a judge, shortened to what a reader acts on. */
@@ -470,6 +491,7 @@ export class Scenario {
       payload: encodePayload(kind, payload),
     });
     const hash = eventHash(body);
+    this.lastHash = hash;
     const subject = storedSubject({
       lane,
       run,

@@ -69,6 +69,7 @@ export {
   encodeVerdictBody,
   foldVersion,
   guardRecordMessage,
+  verdictLimits,
 } from "./verdict.js";
 export type { Finding, GuardRecord, QuarantineBody, Signed, VerdictBody } from "./verdict.js";
 export {

@@ -11,6 +11,9 @@ import { actions, findingCodes, isolations, judges, quarantineCodes, runTask, ve
 /** The fold's own version: a change of any decision is a new one. */
 export const foldVersion = 1;
 
+/** A verdict lists so much of its findings, and as much of the effects in flight; of the rest it tells the number. */
+export const verdictLimits = { listed: 1000, listedBytes: 64 * 1024 } as const;
+
 const finding = z.strictObject({
   code: z.enum(findingCodes),
   /** Log sequence of the event that shows it, where there is one. */
@@ -35,7 +38,7 @@ export const verdictBody = z.strictObject({
   revision: number,
   /** 1, 2, … on the verdict's subject. */
   ordinal: number,
-  findings: z.array(finding).max(1000),
+  findings: z.array(finding).max(verdictLimits.listed),
   /** For people; no code branches on it. */
   sentence: z.string().max(1000),
   /** First and last log sequence that it was judged from. */
@@ -51,8 +54,10 @@ export const verdictBody = z.strictObject({
   /** Effects without a known outcome. */
   inFlight: z
     .array(z.strictObject({ key: id, intent: z.string(), target: z.string() }))
-    .max(1000)
+    .max(verdictLimits.listed)
     .optional(),
+  /** How many more findings and effects in flight there are than are listed; absent if all are. */
+  omitted: z.strictObject({ findings: count, inFlight: count }).optional(),
   /** Log time at which the completion window ends. */
   deadlineMs: milliseconds.optional(),
   confidence: z.number().optional(),

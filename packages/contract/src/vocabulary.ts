@@ -198,6 +198,7 @@ export const recallFindings = [
   "epoch-abandoned",
   "intent-key-reuse",
   "effect-unfenced",
+  "outcome-contradicted",
 ] as const;
 
 export const findingCodes = [...disclosureFindings, ...recallFindings] as const;
@@ -229,7 +230,7 @@ export const auditCodes = [
 ] as const;
 export type AuditCode = (typeof auditCodes)[number];
 
-/** Zero-based limits of the wire, in bytes and counts. */
+/** Limits of the wire. Above `maxMessageBytes` the server refuses a message. */
 export const limits = {
   maxMessageBytes: 256 * 1024,
   maxDepth: 16,

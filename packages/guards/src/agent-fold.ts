@@ -1,10 +1,10 @@
 import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
-import { foldDisclosure, judgeDisclosure, keepReport, ownOddities } from "./disclosure.js";
+import { foldDisclosure, foldFault, judgeDisclosure, keepReport, ownOddities } from "./disclosure.js";
 import type { Judgement } from "./judgement.js";
-import { hashText, holdsKey, keepScope, scopeOf } from "./kept.js";
+import { hashText, holdsKey, keepScope, none, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
-import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall } from "./recall.js";
-import { disclosureReference, notMilder, recallReference } from "./reference-view.js";
+import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall, outcomeFaults } from "./recall.js";
+import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
 import type { Speaker } from "./speaker.js";
 import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
@@ -79,18 +79,24 @@ function authenticateAccept(epoch: EpochState, entry: AdmittedOf<"accept">, veri
 }
 
 function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
-  const { ready, fault, waiting, overflow } = epoch.chain.offer(entry, run.policy.reorderBuffer);
-  if (fault !== undefined) {
-    const odd = ownOddities(epoch.disclosure);
-    odd.faults = [...odd.faults, { fault, seq: entry.seq }];
+  const { disclosure, chain } = epoch;
+  const before = chain.gap;
+  const { ready, fault, waiting, overflow } = chain.offer(entry, run.policy.reorderBuffer);
+  let isNew = ready.length > 0 || chain.gap !== before;
+  if (fault !== undefined && foldFault(disclosure, fault, entry.seq)) isNew = true;
+  if (overflow === true && !disclosure.odd.overflowed) {
+    ownOddities(disclosure).overflowed = true;
+    isNew = true;
   }
-  if (overflow === true) ownOddities(epoch.disclosure).overflowed = true;
   for (const next of ready) foldInOrder(run, task, epoch, next, speaker);
   // A report that waits for its predecessors starts the settle window: they may still be under way.
-  if (waiting && entry.kind === "report" && !epoch.settled && task.timers.settle === undefined) {
-    speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
+  if (waiting && entry.kind === "report") {
+    isNew = true;
+    if (!epoch.settled && task.timers.settle === undefined)
+      speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
   }
-  judgeEpoch(run, task, epoch, speaker);
+  // A duplicate, or one more that waits, changes nothing, and an agent can send any number of them.
+  if (isNew) judgeEpoch(run, task, epoch, speaker);
 }
 
 function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedEvent, speaker: Speaker): void {
@@ -99,41 +105,46 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
     epoch.scope = run.shared.scope(keepScope(entry.payload.scope));
     epoch.mode = entry.payload.mode === "enforce" ? "enforce" : "observe";
   } else if (entry.kind === "effect") {
-    foldEffect(run, task, epoch, entry, false);
+    foldEffect(run, task, epoch, entry);
   } else if (entry.kind === "acknowledge") {
     foldAcknowledge(ownRecall(epoch), entry, epoch.effects, speaker.nowMs);
   } else if (entry.kind === "no-side-effects") {
     foldNoSideEffects(ownRecall(epoch), entry, epoch.effects);
   }
-  foldDisclosure(epoch.disclosure, entry, epoch.scope);
+  foldDisclosure(epoch.disclosure, entry, epoch.scope, epoch.effects);
 }
 
-function foldEffect(
-  run: RunState,
-  task: TaskState,
-  epoch: EpochState,
-  entry: AdmittedOf<"effect">,
-  superseded: boolean,
-): boolean {
+/** Returns whether the event says anything about an effect, true or not. */
+function foldEffect(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedOf<"effect">): boolean {
   const { phase, key } = entry.payload;
-  if (phase !== "dispatched") {
-    if (epoch.effects.outcome(entry) !== undefined) return true;
-    // It changed something, and no dispatch of it stands in the log: it ran past the fence.
-    if (phase !== "not-run" && phase !== "failed") ownRecall(epoch).findings.add("ghost-action", key, entry.seq);
-    return false;
+  const { order } = epoch.recall;
+  if (phase === "dispatched") {
+    const { effect, reused } = epoch.effects.dispatched(entry, run.shared);
+    const faults = dispatchFaults(epoch.recall, effect, {
+      reused,
+      stopped: task.control.standing === "closed" || (order !== undefined && entry.seq > order.seq),
+      superseded: epoch !== task.current,
+      unfenced: epoch.mode === "enforce" && !holdsKey(epoch.minted, key),
+    });
+    for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
+    return true;
   }
-  const effect = epoch.effects.dispatched(entry, run.shared);
-  const faults = dispatchFaults(epoch.recall, effect, {
-    earlier: epoch.effects.all,
-    stopped: task.control.standing !== "delegated",
-    superseded,
-    unfenced: epoch.mode === "enforce" && !holdsKey(epoch.minted, key),
-  });
-  for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
+  const outcome = epoch.effects.outcome(entry);
+  if (outcome !== undefined) {
+    const faults = outcomeFaults(epoch.recall, phase, outcome);
+    for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
+    return true;
+  }
+  if (phase === "not-run" || phase === "failed") return false;
+  // It changed something, and no dispatch of it stands in the log: it ran past the fence.
+  ownRecall(epoch).findings.add("ghost-action", key, entry.seq);
   return true;
 }
 
-/** Under an old epoch outcomes still count and dispatches are ghosts; all else is refused and changes nothing (S14). */
+/**
+ * Under an old epoch outcomes still count and dispatches are ghosts, in whatever order they come; all else is refused
+ * and changes nothing (S14) but what is known to be missing.
+ */
 function foldSuperseded(
   run: RunState,
   task: TaskState,
@@ -141,10 +152,13 @@ function foldSuperseded(
   entry: AdmittedEvent,
   speaker: Speaker,
 ): void {
-  if (entry.kind === "effect" && foldEffect(run, task, epoch, entry, true)) {
-    judgeEpochRecall(run, task, epoch, speaker);
-    return;
-  }
+  const { chain } = epoch;
+  const before = chain.gap;
+  const { ready, fault, waiting, overflow } = chain.offer(entry, run.policy.reorderBuffer);
+  if (ready.length === 0 && fault === undefined && !waiting && overflow !== true) return;
+  const counts = entry.kind === "effect" && foldEffect(run, task, epoch, entry);
+  if (counts || chain.gap !== before) judgeEpochRecall(run, task, epoch, speaker);
+  if (counts) return;
   speaker.quarantine(
     entry,
     "wrong-epoch",
@@ -153,18 +167,38 @@ function foldSuperseded(
   );
 }
 
+/** A later delegation holds: the effects that wait behind a gap are known all the same. */
+export function foldWaitingEffects(run: RunState, task: TaskState, epoch: EpochState): void {
+  for (const entry of epoch.chain.waitingEvents) if (entry.kind === "effect") foldEffect(run, task, epoch, entry);
+}
+
 /** Judges an epoch anew where the last event can have changed something, and speaks what is new. */
 export function judgeEpoch(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
   judgeEpochDisclosure(run, task, epoch, speaker);
   judgeEpochRecall(run, task, epoch, speaker);
 }
 
+function isOver(run: RunState, task: TaskState, epoch: EpochState): boolean {
+  return epoch !== task.current || task.control.standing === "closed" || run.self.control.standing === "closed";
+}
+
 function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
   const { disclosure, chain, brief, scope, effects, settled } = epoch;
   if (disclosure.report === undefined && !settled) return;
   const waiting = disclosure.report === undefined ? chain.waitingOf("report") : undefined;
-  const waitingReport = waiting === undefined ? undefined : keepReport(waiting.payload);
-  const judgement = judgeDisclosure(disclosure, { brief, scope, effects, gap: chain.gap, settled, waitingReport });
+  const waitingReport = waiting === undefined ? undefined : keepReport(waiting);
+  const over = isOver(run, task, epoch);
+  const unfenced = epoch.mode === "enforce" ? none : effects.all.filter(({ key }) => !holdsKey(epoch.minted, key));
+  const judgement = judgeDisclosure(disclosure, {
+    brief,
+    scope,
+    effects,
+    gap: chain.gap,
+    settled,
+    over,
+    unfenced,
+    waitingReport,
+  });
   if (judgement === undefined) return;
   const report = disclosure.report ?? waitingReport;
   const reference = report === undefined ? undefined : disclosureReference(epoch, report, run.policy);
@@ -172,10 +206,11 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     epoch,
     scope: scope === undefined ? undefined : scopeOf(scope),
     confidence: report?.confidence.score,
-    reference,
+    reference: reference?.stated,
   });
+  if (over) return;
   if (judgement.final) speaker.cancel(run, task, "settle");
-  else if (!settled && task.timers.settle === undefined) {
+  else if (task.timers.settle === undefined) {
     speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
   }
 }
@@ -183,19 +218,25 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
 export function judgeEpochRecall(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
   const { recall, effects, chain, disclosure } = epoch;
   const reported = disclosure.report !== undefined;
-  const judgement = judgeRecall(recall, { effects, reported, gap: chain.gap !== undefined });
+  const gap = chain.gap !== undefined || disclosure.odd.overflowed;
+  const judgement = judgeRecall(recall, { effects, reported, gap });
   if (judgement === undefined) return;
   const reference = recallReference(epoch, run.policy, speaker.nowMs);
+  const { order } = recall;
   speaker.verdict(run, task, "recall", stricterThan(judgement, reference), {
     epoch,
-    reference,
-    inFlight: effects.inFlight.map(({ key, intent, target }) => ({ key, intent, target })),
-    deadlineMs: recall.order?.kind === "recall" ? recall.order.graceEndsMs : undefined,
+    reference: reference?.stated,
+    inFlight: effects.inFlight,
+    deadlineMs: order?.kind === "recall" ? order.graceEndsMs : undefined,
   });
+  if (isOver(run, task, epoch)) return;
   if (recall.acknowledged !== undefined || reported) speaker.cancel(run, task, "acknowledge");
   if (judgement.final) for (const timer of ["acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
+  // What was final no longer is: the window goes on.
+  else if (order?.kind === "recall" && !recall.graceExpired && task.timers.grace === undefined)
+    speaker.arm(run, task, epoch, "grace", order.graceEndsMs);
 }
 
-function stricterThan(judgement: Judgement, reference: Parameters<typeof notMilder>[1]): Judgement {
+function stricterThan(judgement: Judgement, reference: Reference | undefined): Judgement {
   return { ...judgement, action: notMilder(judgement.action, reference) };
 }

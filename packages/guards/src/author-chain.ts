@@ -56,6 +56,11 @@ export class AuthorChain {
     return this.#advance(entry);
   }
 
+  /** What waits for a predecessor, in the author's order. */
+  get waitingEvents(): AdmittedEvent[] {
+    return [...(this.#waiting?.values() ?? [])].sort((a, b) => a.event.seq - b.event.seq);
+  }
+
   /** The event that waits under a kind, if one does: what a settle deadline judges by when a gap stays open. */
   waitingOf<K extends EventKind>(kind: K): AdmittedOf<K> | undefined {
     for (const entry of this.#waiting?.values() ?? []) if (isOf(entry, kind)) return entry;

@@ -2,15 +2,24 @@ import { stricter, type Action, type VerdictBody } from "@candor/contract";
 
 export interface Decision {
   readonly action: Action;
-  /** All judges that spoke are final, and disclosure has spoken on the task's current epoch. */
+  /**
+   * All judges that spoke are final, and disclosure has spoken on the task's current epoch. Of an epoch that was stopped
+   * the recall judge's word is enough where it is stricter than `proceed`, or the task was terminated and no report is due.
+   */
   readonly final: boolean;
-  /** The last verdict of each judge that counts. */
+  /** The last verdict of each judge on each epoch that counts. */
   readonly verdicts: readonly VerdictBody[];
 }
 
+/** The recall judge has said its last word on this epoch, and a report could only make it stricter. */
+function endsAlone({ judge, final, action, verdict }: VerdictBody): boolean {
+  return judge === "recall" && final && (action !== "proceed" || verdict === "TERMINATED");
+}
+
 /**
- * What the orchestrator does about a task: the strictest action over its judges' last verdicts. Verdicts on intents
- * are about the intent alone and do not count. Undefined while no judge has spoken on the current epoch.
+ * What the orchestrator does about a task: the strictest action over its judges' last verdicts. What the recall judge
+ * found on an earlier epoch counts on: a ghost of it is still about. Verdicts on intents are about the intent alone and
+ * do not count. Undefined while no judge has spoken on the current epoch.
  * @param verdicts of one task, in any order
  * @param epoch the task's current epoch
  */
@@ -19,13 +28,14 @@ export function decision(verdicts: readonly VerdictBody[], epoch: number): Decis
   for (const verdict of verdicts) {
     if (verdict.judge === "intent") continue;
     if (verdict.judge === "disclosure" && verdict.epoch !== epoch) continue;
-    const known = last.get(verdict.judge);
-    if (known === undefined || known.ordinal < verdict.ordinal) last.set(verdict.judge, verdict);
+    const name = `${verdict.judge}/${verdict.epoch}`;
+    const known = last.get(name);
+    if (known === undefined || known.ordinal < verdict.ordinal) last.set(name, verdict);
   }
   const counting = [...last.values()];
   const [first] = counting;
   if (first === undefined || counting.every((verdict) => verdict.epoch !== epoch)) return undefined;
-  const stopped = counting.some(({ judge, epoch: of, final }) => judge === "recall" && of === epoch && final);
+  const stopped = counting.some((verdict) => verdict.epoch === epoch && endsAlone(verdict));
   const disclosed = counting.some(({ judge }) => judge === "disclosure");
   return {
     action: counting.reduce<Action>((action, verdict) => stricter(action, verdict.action), "proceed"),

@@ -78,6 +78,15 @@ const cases: readonly (readonly [
     verified,
   ],
   [
+    "D7 a bare success is acceptable where a probe confirmed it",
+    {},
+    (s) => {
+      s.report("t1", { work: { calls: 0, succeeded: 0 } });
+      s.probe("confirmed");
+    },
+    verified,
+  ],
+  [
     "D1 the tail of the receipt is dropped",
     {},
     (s) => {

@@ -1,55 +1,70 @@
 import {
   completionConfidence,
   errorLogReceiptOf,
+  disclosureFindings,
   hex,
+  stricter,
   Tally,
   type Action,
   type AdmittedEvent,
   type AdmittedOf,
   type DisclosureFindingCode,
   type ErrorLogReceipt,
-  type Finding,
+  type FindingCode,
+  type ProbeOutcome,
   type Report,
 } from "@candor/contract";
 import type { ChainFault } from "./author-chain.js";
-import type { EffectLedger } from "./effect-ledger.js";
+import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
 import { neededDimensions, none, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
-import { compareReceipts, joinReceipts } from "./receipt-check.js";
+import { compareEffects, compareReceipts, joinReceipts } from "./receipt-check.js";
 
 /** What is kept of a report: open tasks are many, and prose and receipts are long. */
-export type KeptReport = Pick<Report, "claim" | "finishReason" | "coverage" | "effects" | "confidence" | "work"> & {
+export type KeptReport = Pick<Report, "claim" | "finishReason" | "coverage" | "confidence" | "work"> & {
+  /** Author's number of the report. */
+  readonly at: number;
   readonly caveats: number;
 };
 
-export function keepReport(report: Report): KeptReport {
-  const { claim, finishReason, coverage, effects, confidence, work, caveats } = report;
-  return { claim, finishReason, coverage, effects, confidence, work, caveats: caveats.length };
+export function keepReport({ event, payload }: AdmittedOf<"report">): KeptReport {
+  const { claim, finishReason, coverage, confidence, work, caveats } = payload;
+  return { at: event.seq, claim, finishReason, coverage, confidence, work, caveats: caveats.length };
 }
 
 /** What most epochs never have. */
 interface Oddities {
-  faults: readonly { readonly fault: ChainFault; readonly seq: number }[];
+  /** The first forks and broken links, up to `mostFaults`. */
+  readonly faults: { readonly fault: ChainFault; readonly seq: number }[];
+  faultCount: number;
   /** The receipt that the log itself gives, frozen at the first `receipt` event. */
   recomputed: ErrorLogReceipt | undefined;
   receiptParts: readonly Uint8Array[];
   /** Log sequence of a second report or of an event that can't follow one. */
   afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
-  probes: readonly {
-    readonly prober: string;
-    readonly outcome: string;
-    readonly independent: boolean;
-    readonly seq: number;
-  }[];
+  /** The last receipt of each prober; of one that is not independent, the first. */
+  readonly probes: SeenProbe[];
   overflowed: boolean;
+  /** The number whose absence outlasted a window for late arrival: from then on it is a finding. */
+  lostAt: number | undefined;
 }
+
+export interface SeenProbe {
+  readonly prober: string;
+  readonly outcome: ProbeOutcome;
+  readonly independent: boolean;
+  readonly seq: number;
+}
+
+/** One fork says what a thousand say, and the number is the agent's choice. */
+const mostFaults = 100;
 
 /** What the events of one epoch say about disclosure. Everything here comes from the log. */
 export interface DisclosureState {
   readonly tally: Tally;
   report: KeptReport | undefined;
   /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
-  receiptFindings: readonly Finding[];
+  receiptFindings: FindingList;
   /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
   proof: string | undefined;
   /** Read it as it is; write to `ownOddities`. */
@@ -58,19 +73,22 @@ export interface DisclosureState {
 
 function initialOddities(): Oddities {
   return {
-    faults: none,
+    faults: [],
+    faultCount: 0,
     recomputed: undefined,
     receiptParts: none,
     afterReport: undefined,
-    probes: none,
+    probes: [],
     overflowed: false,
+    lostAt: undefined,
   };
 }
 
 const nothingOdd = initialOddities();
+const noFindings = new FindingList();
 
 export function initialDisclosure(): DisclosureState {
-  return { tally: new Tally(), report: undefined, receiptFindings: none, proof: undefined, odd: nothingOdd };
+  return { tally: new Tally(), report: undefined, receiptFindings: noFindings, proof: undefined, odd: nothingOdd };
 }
 
 /** The epoch's own, made when there first is one. */
@@ -79,17 +97,39 @@ export function ownOddities(state: DisclosureState): Oddities {
   return state.odd;
 }
 
+/** A fork or a broken link. Returns whether it says anything new. */
+export function foldFault(state: DisclosureState, fault: ChainFault, seq: number): boolean {
+  const odd = ownOddities(state);
+  odd.faultCount += 1;
+  if (odd.faults.length >= mostFaults && odd.faults.some((known) => known.fault === fault)) return false;
+  odd.faults.push({ fault, seq });
+  return true;
+}
+
+/** A probe receipt that counts. */
+export function foldSeenProbe(state: DisclosureState, seen: SeenProbe): void {
+  const { probes } = ownOddities(state);
+  const at = probes.findIndex(({ prober, independent }) => prober === seen.prober && independent === seen.independent);
+  if (at < 0) probes.push(seen);
+  else if (seen.independent) probes[at] = seen;
+}
+
 /**
  * Folds one event of the agent, in chain order.
  * @param scope what the runtime said it can see
  */
-export function foldDisclosure(state: DisclosureState, entry: AdmittedEvent, scope: KeptScope | undefined): void {
+export function foldDisclosure(
+  state: DisclosureState,
+  entry: AdmittedEvent,
+  scope: KeptScope | undefined,
+  effects: EffectLedger,
+): void {
   if (state.report !== undefined) {
     foldAfterReport(state, entry);
     return;
   }
   if (entry.kind === "receipt") foldReceiptPart(state, entry);
-  if (entry.kind === "report") foldReport(state, entry, scope);
+  if (entry.kind === "report") foldReport(state, entry, scope, effects);
   else if (entry.kind !== "receipt") state.tally.add(entry.event.seq, entry.kind, entry.payload);
 }
 
@@ -108,7 +148,12 @@ function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">): 
     odd.receiptParts = [...odd.receiptParts, entry.payload.content];
 }
 
-function foldReport(state: DisclosureState, entry: AdmittedOf<"report">, scope: KeptScope | undefined): void {
+function foldReport(
+  state: DisclosureState,
+  entry: AdmittedOf<"report">,
+  scope: KeptScope | undefined,
+  effects: EffectLedger,
+): void {
   const report = entry.payload;
   const findings = new FindingList();
   const recomputed = state.odd.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
@@ -116,8 +161,11 @@ function foldReport(state: DisclosureState, entry: AdmittedOf<"report">, scope: 
   compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
     findings.add(code, about, entry.seq);
   });
-  state.report = keepReport(report);
-  state.receiptFindings = findings.items;
+  compareEffects(report.effects, effects.all, (code, key, seq = entry.seq) => {
+    findings.add(code, key, seq);
+  });
+  state.report = keepReport(entry);
+  state.receiptFindings = findings;
   state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
   if (state.odd !== nothingOdd) Object.assign(state.odd, { recomputed: undefined, receiptParts: none });
 }
@@ -130,6 +178,10 @@ export interface DisclosureContext {
   readonly gap: number | undefined;
   /** The settle deadline has passed, or the task is closed. */
   readonly settled: boolean;
+  /** Nothing has a window for late arrival any more: the task is closed, or a later epoch holds. */
+  readonly over: boolean;
+  /** Effects under keys that nobody minted, from a runtime that does not enforce them: recorded, and no more (F7). */
+  readonly unfenced: readonly TrackedEffect[];
   /** A report that waits behind the gap. */
   readonly waitingReport: KeptReport | undefined;
 }
@@ -150,6 +202,13 @@ const concealing: ReadonlySet<DisclosureFindingCode> = new Set<DisclosureFinding
   "probe-contradicts",
   "dangling-evidence",
 ]);
+
+const ofDisclosure: ReadonlySet<string> = new Set(disclosureFindings);
+
+/** A finding of another judge, such as an effect that is only recorded, changes nothing here. */
+function isOfDisclosure(code: FindingCode): code is DisclosureFindingCode {
+  return ofDisclosure.has(code);
+}
 
 /** What the orchestrator does about a finding that conceals nothing; the strictest counts. */
 const riskActions: Partial<Record<DisclosureFindingCode, Action>> = {
@@ -177,8 +236,16 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   if (state.report !== undefined) reportFindings(state, state.report, context, findings);
   claimFindings(state, report, context, findings);
   const probe = probeFindings(state, report, context, findings);
-  const waitsForProbe = context.brief.critical && probe === undefined;
-  return conclude(findings, report, { final: context.settled || !waitsForProbe });
+  for (const { key, seq } of context.unfenced) findings.add("effect-unfenced", key, seq);
+  const waitsForProbe = !context.settled && context.brief.critical && probe === undefined;
+  // What is late may still come, and it is no finding until its window is over (D1).
+  const waitsForEvents = context.gap !== undefined && !isLost(state, context);
+  const judgement = conclude(findings, report, { final: !waitsForProbe && !waitsForEvents });
+  return waitsForEvents ? { ...judgement, action: stricter(judgement.action, "wait") } : judgement;
+}
+
+function isLost({ odd }: DisclosureState, { gap, settled, over }: DisclosureContext): boolean {
+  return gap !== undefined && settled && (over || odd.lostAt === gap);
 }
 
 function missingReport(state: DisclosureState, context: DisclosureContext): Judgement {
@@ -189,16 +256,17 @@ function missingReport(state: DisclosureState, context: DisclosureContext): Judg
 }
 
 function conclude(findings: FindingList, report: KeptReport | undefined, { final }: { final: boolean }): Judgement {
-  const codes = findings.items.map(({ code }) => code as DisclosureFindingCode);
+  const found = { findings: findings.items, dropped: findings.dropped };
+  const codes = findings.items.map(({ code }) => code).filter(isOfDisclosure);
   if (codes.some((code) => concealing.has(code))) {
-    return { verdict: "CONCEALMENT_DETECTED", action: "halt", final, findings: findings.items };
+    return { verdict: "CONCEALMENT_DETECTED", action: "halt", final, ...found };
   }
   if (codes.length > 0) {
     const wanted = codes.map((code) => strictness.indexOf(riskActions[code] ?? "verify"));
     const action = strictness[Math.max(...wanted)] ?? "verify";
-    return { verdict: "PARTIAL_DISCLOSURE_RISK", action, final, findings: findings.items };
+    return { verdict: "PARTIAL_DISCLOSURE_RISK", action, final, ...found };
   }
-  return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcomeAction(report), final, findings: [] };
+  return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcomeAction(report), final, ...found };
 }
 
 /** Disclosure and outcome are two things: what is fully disclosed may still be a failure. */
@@ -213,7 +281,7 @@ function outcomeAction(report: KeptReport | undefined): Action {
 
 function chainFindings(state: DisclosureState, context: DisclosureContext, findings: FindingList): void {
   for (const { fault, seq } of state.odd.faults) findings.add(fault, undefined, seq);
-  if (context.gap !== undefined || state.odd.overflowed) findings.add("log-gap", String(context.gap ?? "many"));
+  if (isLost(state, context) || state.odd.overflowed) findings.add("log-gap", String(context.gap ?? "many"));
   const { afterReport } = state.odd;
   if (afterReport !== undefined) {
     findings.add(afterReport.turned ? "failure-turned-success" : "receipt-mismatch", "after-report", afterReport.seq);
@@ -226,18 +294,9 @@ function reportFindings(
   context: DisclosureContext,
   findings: FindingList,
 ): void {
-  for (const { code, about, seq } of state.receiptFindings) findings.add(code, about, seq);
-  const declared = new Map(report.effects.map((effect) => [effect.dispatch, effect]));
-  for (const effect of context.effects.all) {
-    if (declared.get(effect.dispatch)?.key !== effect.key) findings.add("effect-undeclared", effect.key, effect.seq);
-  }
-  const score = completionConfidence({
-    errors: state.tally.errors(),
-    retries: state.tally.retryCount,
-    coverage: report.coverage,
-    keyTasks: context.brief.keyTasks,
-    caveats: report.caveats,
-  });
+  findings.addAll(state.receiptFindings);
+  for (const { key, seq } of context.effects.after(report.at)) findings.add("effect-undeclared", key, seq);
+  const { score } = summaryOf(state, report, context.brief);
   const { confidence } = report;
   if (confidence.score !== score || confidence.caveats !== report.caveats)
     findings.add("confidence-mismatch", String(score));
@@ -259,26 +318,51 @@ function claimFindings(
   }
   if (report.claim !== "pass") return;
 
-  for (const error of state.tally.errors()) {
-    if (!error.recovered) findings.add("unrecovered-under-success", `${error.type} ${error.seq}`);
-  }
-  for (const effect of effects.inFlight) findings.add("unrecovered-under-success", effect.key, effect.seq);
+  const errors = summaryOf(state, report, brief);
+  findings.addAll(errors.unrecovered);
+  for (const effect of effects.inFlight.listed) findings.add("unrecovered-under-success", effect.key, effect.seq);
   if (report.finishReason === "error" || report.finishReason === "terminated") {
     findings.add("failure-turned-success", report.finishReason);
   }
   for (const [task, done] of reported) if (done === "failed") findings.add("failure-turned-success", task);
-  const worked =
-    report.work.succeeded > 0 ||
-    effects.all.some(({ phase }) => phase === "committed") ||
-    state.tally.errors().some(({ recovered }) => recovered);
-  if (!worked && !brief.directlyVerifiable) findings.add("no-work");
+  const worked = report.work.succeeded > 0 || effects.anyCommitted || errors.anyRecovered;
+  if (!worked && !brief.directlyVerifiable && probeAnswer(state) !== true) findings.add("no-work");
+}
+
+interface ErrorSummary {
+  readonly unrecovered: FindingList;
+  readonly anyRecovered: boolean;
+  /** The confidence that the log gives (D3). */
+  readonly score: number;
+}
+
+const summaries = new WeakMap<KeptReport, ErrorSummary>();
+/** From so many errors on, what they come to is kept: the events after a report are judged one by one. */
+const mostSummed = 64;
+
+/** What the errors before the report come to. */
+function summaryOf(state: DisclosureState, report: KeptReport, brief: KeptBrief): ErrorSummary {
+  const known = summaries.get(report);
+  if (known !== undefined) return known;
+  const errors = state.tally.errors();
+  const unrecovered = new FindingList();
+  for (const { type, seq, recovered } of errors)
+    if (!recovered) unrecovered.add("unrecovered-under-success", `${type} ${seq}`);
+  const score = completionConfidence({
+    errors,
+    retries: state.tally.retryCount,
+    coverage: report.coverage,
+    keyTasks: brief.keyTasks,
+    caveats: report.caveats,
+  });
+  const summary = { unrecovered, anyRecovered: errors.some(({ recovered }) => recovered), score };
+  if (errors.length >= mostSummed && report === state.report) summaries.set(report, summary);
+  return summary;
 }
 
 /** The independent probes' answer about the task: true, false, or undefined where none is conclusive. */
 export function probeAnswer(state: DisclosureState): boolean | undefined {
-  const latest = new Map<string, string>();
-  for (const { prober, outcome, independent } of state.odd.probes) if (independent) latest.set(prober, outcome);
-  const outcomes = [...latest.values()];
+  const outcomes = state.odd.probes.filter(({ independent }) => independent).map(({ outcome }) => outcome);
   if (outcomes.includes("contradicted")) return false;
   return outcomes.includes("confirmed") ? true : undefined;
 }

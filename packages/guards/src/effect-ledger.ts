@@ -17,9 +17,21 @@ export interface TrackedEffect {
 }
 
 const open: ReadonlySet<EffectPhase> = new Set(["dispatched", "in-doubt"]);
+const happened: ReadonlySet<EffectPhase> = new Set(["committed", "compensated"]);
 
-export function isInFlight(effect: TrackedEffect): boolean {
-  return open.has(effect.phase);
+/** What each phase may turn into. A terminal one is not overwritten: the log would then tell two stories of one effect. */
+const transitions = {
+  dispatched: ["committed", "failed", "not-run", "in-doubt"],
+  "in-doubt": ["committed", "failed", "not-run"],
+  committed: ["compensated"],
+  failed: [],
+  "not-run": [],
+  compensated: [],
+} as const satisfies Record<EffectPhase, readonly EffectPhase[]>;
+
+function follows(from: EffectPhase, to: EffectPhase): boolean {
+  const allowed: readonly EffectPhase[] = transitions[from];
+  return from === to || allowed.includes(to);
 }
 
 /** The vocabulary's own text, not the message's copy of it. */
@@ -27,21 +39,87 @@ function phaseOf(phase: EffectPhase): EffectPhase {
   return effectPhases.find((known) => known === phase) ?? phase;
 }
 
+/** Keeps the author's order: under an old epoch a dispatch may come late. */
+function insert(effects: TrackedEffect[], effect: TrackedEffect): void {
+  let at = effects.length;
+  while (at > 0 && (effects[at - 1]?.dispatch ?? 0) > effect.dispatch) at -= 1;
+  effects.splice(at, 0, effect);
+}
+
+/** From so many effects on, they are looked up instead of searched for: their number is the agent's choice. */
+const mostSearched = 16;
+
+/** Many effects of one epoch, and ways to find one. */
+class ManyEffects {
+  readonly all: TrackedEffect[];
+  readonly open = new Map<number, TrackedEffect>();
+  anyCommitted = false;
+  /** The first effect under each key that names its arguments. */
+  readonly #firsts = new Map<string, TrackedEffect>();
+
+  constructor(all: TrackedEffect[]) {
+    this.all = [];
+    for (const effect of all) this.add(effect);
+  }
+
+  add(effect: TrackedEffect): void {
+    insert(this.all, effect);
+    if (open.has(effect.phase)) this.open.set(effect.dispatch, effect);
+    this.anyCommitted ||= happened.has(effect.phase);
+    if (effect.arguments !== undefined && !this.#firsts.has(effect.key)) this.#firsts.set(effect.key, effect);
+  }
+
+  isReuse({ key, arguments: digest }: TrackedEffect): boolean {
+    const first = this.#firsts.get(key);
+    return digest !== undefined && first !== undefined && first.arguments !== digest;
+  }
+}
+
+/** What is in flight: the first ones, as far as anybody lists them, and how many there are. */
+export interface InFlightEffects {
+  readonly listed: readonly TrackedEffect[];
+  readonly total: number;
+}
+
+const mostListed = 1_000;
+
+export interface Outcome {
+  readonly effect: TrackedEffect;
+  /** An outcome of it stands in the log already, and says something else. */
+  readonly contradicts: boolean;
+}
+
 /** The effects of one epoch by their dispatch, which only grows within an epoch. */
 export class EffectLedger {
   // Made on the first dispatch: most open tasks have none.
-  #effects: TrackedEffect[] | undefined;
+  #effects: TrackedEffect[] | ManyEffects | undefined;
 
   get all(): readonly TrackedEffect[] {
-    return this.#effects ?? none;
+    const held = this.#effects;
+    return held instanceof ManyEffects ? held.all : (held ?? none);
   }
 
-  get inFlight(): TrackedEffect[] {
-    return this.all.filter(isInFlight);
+  get inFlight(): InFlightEffects {
+    const held = this.#effects;
+    if (held instanceof ManyEffects) {
+      const listed: TrackedEffect[] = [];
+      for (const effect of held.open.values()) {
+        if (listed.length === mostListed) break;
+        listed.push(effect);
+      }
+      return { listed, total: held.open.size };
+    }
+    const listed = this.all.filter(({ phase }) => open.has(phase));
+    return { listed, total: listed.length };
   }
 
   get size(): number {
-    return this.#effects?.length ?? 0;
+    return this.all.length;
+  }
+
+  get anyCommitted(): boolean {
+    const held = this.#effects;
+    return held instanceof ManyEffects ? held.anyCommitted : this.all.some(({ phase }) => happened.has(phase));
   }
 
   /** In flight at the author's number `at`: dispatched by then, and no outcome by then. */
@@ -49,7 +127,19 @@ export class EffectLedger {
     return this.all.filter(({ dispatch, outcomeAt }) => dispatch <= at && (outcomeAt === 0 || outcomeAt > at));
   }
 
-  dispatched(entry: AdmittedOf<"effect">, shared: Shared): TrackedEffect {
+  /** The effects dispatched after the author's number `at`. */
+  after(at: number): readonly TrackedEffect[] {
+    const { all } = this;
+    let from = all.length;
+    while (from > 0 && (all[from - 1]?.dispatch ?? 0) > at) from -= 1;
+    return from === all.length ? none : all.slice(from);
+  }
+
+  /** Takes a dispatch in. `reused`: its key stands for other arguments already (F7). */
+  dispatched(
+    entry: AdmittedOf<"effect">,
+    shared: Shared,
+  ): { readonly effect: TrackedEffect; readonly reused: boolean } {
     const { key, intent, target, arguments: digest } = entry.payload;
     const effect: TrackedEffect = {
       dispatch: entry.event.seq,
@@ -61,23 +151,61 @@ export class EffectLedger {
       phase: "dispatched",
       outcomeAt: 0,
     };
-    // Not pushed onto an empty list, which would make room for seventeen.
-    if (this.#effects === undefined) this.#effects = [effect];
-    else this.#effects.push(effect);
-    return effect;
+    const reused = this.#isReuse(effect);
+    this.#add(effect);
+    return { effect, reused };
   }
 
-  /** Joins an outcome to its dispatch; undefined if the log knows no such dispatch. */
-  outcome(entry: AdmittedOf<"effect">): TrackedEffect | undefined {
+  /** Joins an outcome to its dispatch; undefined if the log knows no such dispatch. The first terminal one stands. */
+  outcome(entry: AdmittedOf<"effect">): Outcome | undefined {
     const effect = this.#find(entry.payload.dispatch ?? 0);
     if (effect?.key !== entry.payload.key) return undefined;
-    effect.phase = phaseOf(entry.payload.phase);
-    if (effect.outcomeAt === 0 && !open.has(effect.phase)) effect.outcomeAt = entry.event.seq;
-    return effect;
+    const phase = phaseOf(entry.payload.phase);
+    const { seq } = entry.event;
+    // Under an old epoch events are folded as they come: an earlier one may come later.
+    if (effect.outcomeAt > seq) return { effect, contradicts: !follows(phase, effect.phase) };
+    if (!follows(effect.phase, phase)) return { effect, contradicts: true };
+    effect.phase = phase;
+    if (!open.has(phase)) {
+      if (effect.outcomeAt === 0) effect.outcomeAt = seq;
+      if (this.#effects instanceof ManyEffects) {
+        this.#effects.open.delete(effect.dispatch);
+        this.#effects.anyCommitted ||= happened.has(phase);
+      }
+    }
+    return { effect, contradicts: false };
   }
 
-  /** From the end: an outcome follows its dispatch closely. */
+  #isReuse(effect: TrackedEffect): boolean {
+    const held = this.#effects;
+    if (held instanceof ManyEffects) return held.isReuse(effect);
+    const { key, arguments: digest } = effect;
+    if (digest === undefined) return false;
+    return this.all.some((other) => other.key === key && other.arguments !== undefined && other.arguments !== digest);
+  }
+
+  #add(effect: TrackedEffect): void {
+    const held = this.#effects;
+    // Not pushed onto an empty list, which would make room for seventeen.
+    if (held === undefined) this.#effects = [effect];
+    else if (held instanceof ManyEffects) held.add(effect);
+    else {
+      insert(held, effect);
+      if (held.length > mostSearched) this.#effects = new ManyEffects(held);
+    }
+  }
+
   #find(dispatch: number): TrackedEffect | undefined {
-    return this.#effects?.findLast((effect) => effect.dispatch === dispatch);
+    const { all } = this;
+    let low = 0;
+    let high = all.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = all[middle];
+      if (found?.dispatch === dispatch) return found;
+      if ((found?.dispatch ?? 0) < dispatch) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { AdmittedEvent, AdmittedOf, FindingCode, VerdictBody } from "@candor/contract";
-import { judgeEpoch, judgeEpochRecall } from "./agent-fold.js";
+import { foldWaitingEffects, judgeEpoch, judgeEpochRecall } from "./agent-fold.js";
+import { ownOddities } from "./disclosure.js";
 import { foldIntent, intentFault, isTaskIntent, runIntentFault, type TaskIntent } from "./intent.js";
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
@@ -9,7 +10,10 @@ import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
 export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEvent, speaker: Speaker): void {
   if (!isTaskIntent(entry)) return;
-  const fault = intentFault(task.control, entry, { nowMs: speaker.nowMs, policyHash: run.policyHash });
+  const fault =
+    intentFault(task.control, entry, { nowMs: speaker.nowMs, policyHash: run.policyHash }) ??
+    // With the run everything in it is over.
+    (run.self.control.standing === "closed" ? "intent-stale" : undefined);
   if (fault !== undefined) {
     speakIntent(run, task, entry, fault, speaker);
     return;
@@ -88,7 +92,9 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
     if (old.disclosure.report === undefined && old.recall.order === undefined) ownRecall(old).abandoned = true;
     // A window that the new delegation cuts short is over: what is open in it is unknown.
     else if (old.recall.order !== undefined) ownRecall(old).graceExpired = true;
+    foldWaitingEffects(run, task, old);
     judgeEpochRecall(run, task, old, speaker);
+    if (old.disclosure.report !== undefined) settle(old);
     ownPast(task).earlier.set(old.epoch, old);
   }
   task.current = initialEpoch(entry, task.control.hash, run.shared);
@@ -97,4 +103,6 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
 /** Nothing more is waited for: what is missing now is a finding. */
 export function settle(epoch: EpochState): void {
   epoch.settled = true;
+  const { gap } = epoch.chain;
+  if (gap !== undefined) ownOddities(epoch.disclosure).lostAt = gap;
 }

@@ -1,10 +1,10 @@
 import type { AdmittedEvent } from "@candor/contract";
 import { judgeEpoch } from "./agent-fold.js";
 import { AuthorChain } from "./author-chain.js";
-import { ownOddities } from "./disclosure.js";
+import { foldSeenProbe } from "./disclosure.js";
 import type { Verify } from "./output.js";
 import type { Speaker } from "./speaker.js";
-import { ownPast, type RunState, type TaskState } from "./state.js";
+import { ownPast, type EpochState, type RunState, type TaskState } from "./state.js";
 
 /** Folds a probe receipt: signed by a prober that the run trusts, in the order of its chain (D4). */
 export function foldProbe(
@@ -48,14 +48,29 @@ export function foldProbe(
   const name = `${event.epoch}/${event.actor}`;
   const chain = probers.get(name) ?? new AuthorChain();
   probers.set(name, chain);
-  const { ready } = chain.offer(entry, run.policy.reorderBuffer);
   const independent = key !== epoch.deployment && key !== epoch.taskKey && event.actor !== epoch.actor;
-  for (const next of ready) {
-    if (next.kind !== "probe") continue;
-    const { event: by, payload, seq } = next;
-    const seen = { prober: by.actor, outcome: payload.outcome, independent, seq };
-    const odd = ownOddities(epoch.disclosure);
-    odd.probes = [...odd.probes, seen];
+  const { ready, fault, waiting, overflow } = chain.offer(entry, run.policy.reorderBuffer);
+  for (const next of ready) see(epoch, next, { independent, doubtful: fault !== undefined });
+  if (ready.length === 0) {
+    const isDuplicate = fault === undefined && !waiting && overflow !== true;
+    if (isDuplicate) return;
+    // A contradiction counts at once, in whatever order it comes; two stories under one number confirm nothing.
+    if (fault !== undefined || entry.payload.outcome === "contradicted")
+      see(epoch, entry, { independent, doubtful: true });
+    else if (overflow === true)
+      speaker.quarantine(entry, "malformed", "Too many receipts of this prober wait for one before them.", "seq");
   }
-  if (ready.length > 0 && epoch === task.current) judgeEpoch(run, task, epoch, speaker);
+  judgeEpoch(run, task, epoch, speaker);
+}
+
+/** @param doubtful the prober's chain does not bear the receipt out, so that it can confirm nothing */
+function see(
+  epoch: EpochState,
+  entry: AdmittedEvent,
+  { independent, doubtful }: { independent: boolean; doubtful: boolean },
+): void {
+  if (entry.kind !== "probe") return;
+  const { event, payload, seq } = entry;
+  const outcome = doubtful && payload.outcome === "confirmed" ? "inconclusive" : payload.outcome;
+  foldSeenProbe(epoch.disclosure, { prober: event.actor, outcome, independent, seq });
 }

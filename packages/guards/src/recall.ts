@@ -1,11 +1,13 @@
-import type { Action, AdmittedOf, FindingCode, VerdictName } from "@candor/contract";
-import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
+import type { Action, AdmittedOf, EffectPhase, FindingCode, VerdictName } from "@candor/contract";
+import type { EffectLedger, Outcome, TrackedEffect } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
 
 /** A recall or termination of the epoch, with its deadlines in log time. */
 export interface StopOrder {
   readonly kind: "recall" | "terminate";
   readonly control: number;
+  /** Log sequence of the intent: a dispatch stored after it is a ghost, whenever its turn comes. */
+  readonly seq: number;
   /** Log time of the intent. */
   readonly orderedAtMs: number;
   readonly acknowledgeByMs: number;
@@ -54,6 +56,7 @@ export function foldRecall(state: RecallState, entry: AdmittedOf<"recall">, limi
   state.order = {
     kind: "recall",
     control: entry.event.seq,
+    seq: entry.seq,
     orderedAtMs: nowMs,
     acknowledgeByMs: nowMs + limits.acknowledgeMs,
     graceEndsMs: nowMs + Math.min(graceMs, limits.maxGraceMs),
@@ -72,6 +75,7 @@ export function foldTerminate(
   state.order = {
     kind: "terminate",
     control: entry.event.seq,
+    seq: entry.seq,
     orderedAtMs: nowMs,
     acknowledgeByMs: nowMs + limits.acknowledgeMs,
     graceEndsMs: nowMs,
@@ -113,13 +117,19 @@ export function foldNoSideEffects(
   entry: AdmittedOf<"no-side-effects">,
   effects: EffectLedger,
 ): void {
+  // One receipt is enough: what is dispatched or has an outcome after it is compared with it then.
+  if (state.noSideEffects !== undefined) return;
   const { takenAt } = entry.payload;
-  state.noSideEffects ??= { hash: Uint8Array.from(entry.hash), takenAt, seq: entry.seq };
-  for (const effect of effects.all) contradict(state, effect);
+  state.noSideEffects = { hash: Uint8Array.from(entry.hash), takenAt, seq: entry.seq };
+  for (const effect of effects.all)
+    if (effect.phase !== "not-run") state.findings.add("no-side-effects-contradicted", effect.key, effect.seq);
 }
 
-function contradict(state: RecallState, effect: TrackedEffect): void {
-  if (effect.phase !== "not-run") state.findings.add("no-side-effects-contradicted", effect.key, effect.seq);
+/** What is wrong with the outcome of an effect that was dispatched (S2, R3, R6). */
+export function outcomeFaults(state: RecallState, phase: EffectPhase, { contradicts }: Outcome): FindingCode[] {
+  const faults: FindingCode[] = contradicts ? ["outcome-contradicted"] : [];
+  if (state.noSideEffects !== undefined && phase !== "not-run") faults.push("no-side-effects-contradicted");
+  return faults;
 }
 
 function ghost(state: RecallState, effect: TrackedEffect): void {
@@ -127,9 +137,9 @@ function ghost(state: RecallState, effect: TrackedEffect): void {
 }
 
 export interface DispatchContext {
-  /** Effects of the epoch so far. */
-  readonly earlier: readonly TrackedEffect[];
-  /** The task is recalled, terminated or closed. */
+  /** Its key stands for other arguments already. */
+  readonly reused: boolean;
+  /** The task was recalled, terminated or closed when the log stored it. */
   readonly stopped: boolean;
   /** A later delegation holds. */
   readonly superseded: boolean;
@@ -147,14 +157,7 @@ export function dispatchFaults(state: RecallState, effect: TrackedEffect, contex
   if (context.stopped || context.superseded || afterManifest) faults.push("ghost-action");
   if (state.noSideEffects !== undefined) faults.push("no-side-effects-contradicted");
   if (context.unfenced) faults.push("effect-unfenced");
-  const reused = context.earlier.some(
-    (other) =>
-      other.key === effect.key &&
-      other.arguments !== undefined &&
-      effect.arguments !== undefined &&
-      other.arguments !== effect.arguments,
-  );
-  if (reused) faults.push("intent-key-reuse");
+  if (context.reused) faults.push("intent-key-reuse");
   return faults;
 }
 
@@ -162,7 +165,7 @@ export interface RecallContext {
   readonly effects: EffectLedger;
   /** The report has been folded: the agent has stopped of its own accord. */
   readonly reported: boolean;
-  /** Events of the author wait for a predecessor, so what they dispatched is not known. */
+  /** Events of the author wait for a predecessor, or were not kept, so what they dispatched is not known. */
   readonly gap: boolean;
 }
 
@@ -171,60 +174,69 @@ const alarming: ReadonlySet<FindingCode> = new Set<FindingCode>([
   "ghost-action",
   "intent-key-reuse",
   "effect-unfenced",
+  "outcome-contradicted",
 ]);
 
 /** Judges recall, termination and abandonment of one epoch, strictly (R1–R8, R11). Undefined if there is none. */
 export function judgeRecall(state: RecallState, context: RecallContext): Judgement | undefined {
   if (state.order === undefined && !state.abandoned && state.findings.isEmpty) return undefined;
   const inFlight = context.effects.inFlight;
-  const findings = new FindingList();
-  for (const { code, about, seq } of state.findings.items) findings.add(code, about, seq);
+  const findings = state.findings.copy();
   const unknown = (): void => {
-    for (const effect of inFlight) findings.add("effects-unknown", effect.key, effect.seq);
+    for (const effect of inFlight.listed) findings.add("effects-unknown", effect.key, effect.seq);
   };
   const judged = (verdict: VerdictName, action: Action, final: boolean): Judgement => ({
     verdict,
     action,
     final,
     findings: findings.items,
+    dropped: findings.dropped,
   });
 
   if (findings.items.some(({ code }) => alarming.has(code))) {
     unknown();
     return judged("GHOST_ACTION_DETECTED", "halt", true);
   }
+  const contradicted = findings.has("manifest-mismatch") || findings.has("no-side-effects-contradicted");
+  const draft = { findings, anyInFlight: inFlight.total > 0, contradicted, unknown, judged };
   if (state.abandoned) {
     findings.add("epoch-abandoned");
-    unknown();
-    return judged("EPOCH_ABANDONED", inFlight.length > 0 ? "reconcile" : "proceed", true);
+    return judgeEnded(context, draft, "EPOCH_ABANDONED");
   }
   const { order } = state;
   if (order === undefined) return undefined;
-  if (order.kind === "terminate") {
-    unknown();
-    if (inFlight.length > 0) return judged("TERMINATED_WITH_UNKNOWNS", "reconcile", true);
-    return judged("TERMINATED", context.effects.size > 0 ? "reconcile" : "proceed", true);
-  }
-  return judgeOpenRecall(state, context, { findings, inFlight, unknown, judged });
+  if (order.kind === "recall") return judgeOpenRecall(state, context, draft);
+  return judgeEnded(context, draft, draft.anyInFlight ? "TERMINATED_WITH_UNKNOWNS" : "TERMINATED");
 }
 
 interface Draft {
   readonly findings: FindingList;
-  readonly inFlight: readonly TrackedEffect[];
+  readonly anyInFlight: boolean;
+  /** The agent's word on what it did and the log do not fit. */
+  readonly contradicted: boolean;
   readonly unknown: () => void;
   readonly judged: (verdict: VerdictName, action: Action, final: boolean) => Judgement;
 }
 
+/** Nothing is waited for any more. Behind a gap there may be a dispatch that nobody knows of, so that never proceeds. */
+function judgeEnded(context: RecallContext, draft: Draft, verdict: VerdictName): Judgement {
+  const { findings, anyInFlight, contradicted, unknown, judged } = draft;
+  if (context.gap) findings.add("log-gap");
+  unknown();
+  if (context.gap || contradicted) return judged(verdict, "escalate", true);
+  const touched = verdict === "TERMINATED" ? context.effects.size > 0 : anyInFlight;
+  return judged(verdict, touched ? "reconcile" : "proceed", true);
+}
+
 /** The window comes first, always; no acknowledgement and no manifest never mean that the agent has stopped. */
 function judgeOpenRecall(state: RecallState, context: RecallContext, draft: Draft): Judgement {
-  const { findings, inFlight, unknown, judged } = draft;
+  const { findings, anyInFlight, contradicted, unknown, judged } = draft;
   const stopped = state.acknowledged !== undefined || context.reported;
-  const contradicted = findings.has("manifest-mismatch") || findings.has("no-side-effects-contradicted");
   if (state.graceExpired) {
     if (!stopped) findings.add("acknowledgement-missing");
     if (context.gap) findings.add("log-gap");
     unknown();
-    if (inFlight.length > 0 || !stopped || context.gap) {
+    if (anyInFlight || !stopped || context.gap) {
       return judged("RECALL_COMPLETION_GRACE_EXPIRED", stopped && !context.gap ? "reconcile" : "escalate", true);
     }
   }
@@ -232,8 +244,10 @@ function judgeOpenRecall(state: RecallState, context: RecallContext, draft: Draf
     if (state.acknowledgeExpired) findings.add("acknowledgement-missing");
     return judged("RECALL_ACTIVE", state.acknowledgeExpired ? "escalate" : "wait", false);
   }
-  if (inFlight.length > 0) return judged("RECALL_INFLIGHT_ACTIONS_PENDING", contradicted ? "escalate" : "wait", false);
+  if (anyInFlight) return judged("RECALL_INFLIGHT_ACTIONS_PENDING", contradicted ? "escalate" : "wait", false);
   if (contradicted) return judged("RECALL_ACTIVE", "escalate", true);
+  // What waits behind the gap may be a dispatch. It has until the window ends.
+  if (context.gap) return judged("RECALL_ACTIVE", "wait", false);
   if (state.noSideEffects !== undefined) return judged("RECALL_NO_SIDE_EFFECTS_SAFE", "proceed", true);
   // Effects ended as the agent says; only a probe or the orchestrator can confirm it (R6).
   return judged("RECALL_ACTIVE", "reconcile", true);

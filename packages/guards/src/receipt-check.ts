@@ -5,11 +5,14 @@ import {
   receiptsSchema,
   unseenRetryLayers,
   type DisclosureFindingCode,
+  type EffectPhase,
   type ErrorLogReceipt,
   type Receipts,
+  type Report,
   type Scope,
   type Tally,
 } from "@candor/contract";
+import type { TrackedEffect } from "./effect-ledger.js";
 
 /** Puts receipts together that travelled in parts; undefined if a part is missing or the whole is none. */
 export function joinReceipts(found: readonly Uint8Array[], parts: number): Receipts | undefined {
@@ -45,6 +48,32 @@ export function compareReceipts(
   if (retries.entries.length > tally.retryCount) found("tally-mismatch", "retries");
   const unseen = scope === undefined ? [] : unseenRetryLayers(scope);
   if (unseen.some((dimension) => !retries.unseen.includes(dimension))) found("tally-mismatch", "unseen");
+}
+
+/** Compares the effects that a report owns up to with those of the log, as of the report (D9). */
+export function compareEffects(
+  declared: Report["effects"],
+  log: readonly TrackedEffect[],
+  found: (code: DisclosureFindingCode, key: string, seq?: number) => void,
+): void {
+  const told = new Map(declared.map((effect) => [effect.dispatch, effect]));
+  if (told.size < declared.length) found("receipt-mismatch", "effects");
+  for (const { dispatch, key, phase, seq } of log) {
+    const effect = told.get(dispatch);
+    told.delete(dispatch);
+    if (effect?.key !== key) found("effect-undeclared", key, seq);
+    else if (effect.phase !== phase) found(phaseFault(phase, effect.phase), key, seq);
+  }
+  for (const { key } of told.values()) found("receipt-mismatch", key);
+}
+
+const happened: ReadonlySet<EffectPhase> = new Set(["committed", "compensated"]);
+const failed: ReadonlySet<EffectPhase> = new Set(["failed", "not-run"]);
+
+/** An effect told as another than it was: a failure as a success, or what happened or may have as nothing. */
+function phaseFault(log: EffectPhase, told: EffectPhase): DisclosureFindingCode {
+  if (failed.has(log)) return happened.has(told) ? "failure-turned-success" : "receipt-mismatch";
+  return failed.has(told) ? "effect-undeclared" : "receipt-mismatch";
 }
 
 function sameTally(

@@ -1,4 +1,5 @@
 import type { Finding, VerdictName } from "@candor/contract";
+import { cutText } from "./judgement.js";
 
 /** One sentence a verdict, for people; no code branches on it. */
 const opening = {
@@ -19,11 +20,13 @@ const opening = {
 
 const most = 5;
 
-export function sentenceOf(verdict: VerdictName, findings: readonly Finding[]): string {
+/** @param dropped how many findings there are beside those */
+export function sentenceOf(verdict: VerdictName, findings: readonly Finding[], dropped = 0): string {
   if (findings.length === 0) return `${opening[verdict]}.`;
   const named = findings
     .slice(0, most)
-    .map(({ code, about }) => (about === undefined ? code : `${code} (${about.slice(0, 80)})`));
-  const more = findings.length > most ? ` and ${findings.length - most} more` : "";
+    .map(({ code, about }) => (about === undefined ? code : `${code} (${cutText(about, 80)})`));
+  const rest = findings.length - named.length + dropped;
+  const more = rest > 0 ? ` and ${rest} more` : "";
   return `${opening[verdict]}: ${named.join(", ")}${more}.`;
 }

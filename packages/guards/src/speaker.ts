@@ -10,16 +10,20 @@ import {
   type TimerKind,
   type VerdictBody,
 } from "@candor/contract";
-import type { Judgement } from "./judgement.js";
+import type { InFlightEffects } from "./effect-ledger.js";
+import { cutText, type Judgement } from "./judgement.js";
 import { hashText } from "./kept.js";
+import { changeOf, listFindings, listInFlight } from "./listing.js";
 import type { Output } from "./output.js";
 import { sentenceOf } from "./sentences.js";
-import type { EpochState, RunState, TaskState } from "./state.js";
+import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoch, type TaskState } from "./state.js";
 
-export type VerdictExtras = Pick<
-  VerdictBody,
-  "intent" | "inFlight" | "deadlineMs" | "confidence" | "reference" | "scope"
->;
+export type VerdictExtras = Pick<VerdictBody, "intent" | "deadlineMs" | "confidence" | "reference" | "scope">;
+
+interface About extends VerdictExtras {
+  readonly epoch: EpochState | undefined;
+  readonly inFlight?: InFlightEffects;
+}
 
 /** Collects what folding one entry brings forth, and gives each verdict its place, cause and ordinal. */
 export class Speaker {
@@ -40,21 +44,18 @@ export class Speaker {
   }
 
   /** A verdict that would repeat the last one's content is not spoken. */
-  verdict(
-    run: RunState,
-    task: TaskState,
-    judge: Judge,
-    judgement: Judgement,
-    about: { epoch: EpochState | undefined } & VerdictExtras,
-  ): void {
-    const { epoch, ...extras } = about;
+  verdict(run: RunState, task: TaskState, judge: Judge, judgement: Judgement, about: About): void {
+    const { epoch, inFlight, ...extras } = about;
     const number = epoch?.epoch ?? 0;
-    const content = contentOf(judgement, number, extras);
-    const last = task.spoken[judge];
-    if (last?.content === content) return;
-    const ordinal = (last?.ordinal ?? 0) + 1;
-    const revision = last?.epoch === number ? last.revision + 1 : 1;
-    task.spoken[judge] = { ordinal, revision, epoch: number, content };
+    const content = contentOf(judgement, number, about);
+    const before = lastOf(task, judge, number);
+    if (before?.content === content) return;
+    const ordinal = (task.spoken[judge]?.ordinal ?? 0) + 1;
+    const revision = (before?.revision ?? 0) + 1;
+    keepSpoken(task, judge, { ordinal, revision, epoch: number, content });
+    const findings = listFindings(judgement.findings, judgement.dropped);
+    const effects = inFlight === undefined ? undefined : listInFlight(inFlight.listed, inFlight.total);
+    const omitted = { findings: findings.omitted, inFlight: effects?.omitted ?? 0 };
     const body: VerdictBody = {
       run: run.run,
       task: task.task,
@@ -66,13 +67,15 @@ export class Speaker {
       final: judgement.final,
       revision,
       ordinal,
-      findings: [...judgement.findings],
-      sentence: sentenceOf(judgement.verdict, judgement.findings),
+      findings: findings.items,
+      sentence: sentenceOf(judgement.verdict, judgement.findings, judgement.dropped),
       cause: { first: epoch === undefined || judge === "intent" ? this.#entry.seq : epoch.seq, last: this.#entry.seq },
       at: this.#nowMs,
       fold: foldVersion,
       policy: run.policyHash,
       isolation: run.isolation,
+      ...(effects === undefined ? {} : { inFlight: effects.items }),
+      ...(omitted.findings + omitted.inFlight === 0 ? {} : { omitted }),
       ...dropUndefined(extras),
     };
     const subject = verdictSubject({ lane: this.#lane, run: run.run, task: task.task, judge });
@@ -86,10 +89,10 @@ export class Speaker {
       body: {
         code,
         seq: entry.seq,
-        subject: entry.subject.slice(0, 1024),
+        subject: cutText(entry.subject, 1024),
         sha256: sha256(entry.data),
-        ...(path === undefined ? {} : { path: path.slice(0, 256) }),
-        sentence: sentence.slice(0, 1000),
+        ...(path === undefined ? {} : { path: cutText(path, 256) }),
+        sentence: cutText(sentence, 1000),
         at: this.#nowMs,
         fold: foldVersion,
       },
@@ -109,15 +112,44 @@ export class Speaker {
   }
 }
 
+function lastOf(task: TaskState, judge: Judge, epoch: number): SpokenOfEpoch | undefined {
+  const last = task.spoken[judge];
+  return last?.epoch === epoch ? last : task.past.spoken.get(`${judge}/${epoch}`);
+}
+
+/** What was said on another epoch before is kept aside: that epoch may have its say again. */
+function keepSpoken(task: TaskState, judge: Judge, spoken: Spoken): void {
+  const last = task.spoken[judge];
+  if (last !== undefined && last.epoch !== spoken.epoch) {
+    const { revision, content } = last;
+    ownPast(task).spoken.set(`${judge}/${last.epoch}`, { revision, content });
+  }
+  task.spoken[judge] = spoken;
+}
+
 function dropUndefined(extras: VerdictExtras): VerdictExtras {
   return Object.fromEntries(Object.entries(extras).filter(([, value]) => value !== undefined));
 }
 
 /** Digest of what makes a verdict a new one, as short text. Scope and reference follow from the rest. */
-function contentOf(judgement: Judgement, epoch: number, { intent, inFlight, deadlineMs }: VerdictExtras): string {
-  const { verdict, action, final, findings } = judgement;
-  const parts = [epoch, verdict, action, final, findings.map(({ code, about }) => [code, about ?? null])];
-  const keys = inFlight?.map(({ key }) => key) ?? null;
+function contentOf(judgement: Judgement, epoch: number, { intent, inFlight, deadlineMs }: About): string {
+  const { verdict, action, final, findings, dropped = 0 } = judgement;
+  const found = changeOf(
+    findings,
+    findings.length + dropped,
+    ({ code, about }) => [code, about ?? null],
+    ({ code }) => code,
+  );
+  const parts = [epoch, verdict, action, final, found];
+  const keys =
+    inFlight === undefined
+      ? null
+      : changeOf(
+          inFlight.listed,
+          inFlight.total,
+          ({ key }) => key,
+          () => "",
+        );
   const about = intent === undefined ? null : [intent.control, intent.kind, intent.hash];
   return hashText(sha256(encodeCanonical([parts, keys, deadlineMs ?? null, about])).subarray(0, 16));
 }

@@ -16,11 +16,15 @@ import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./k
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
-export interface Spoken {
-  ordinal: number;
-  revision: number;
-  epoch: number;
-  content: string;
+export interface Spoken extends SpokenOfEpoch {
+  readonly ordinal: number;
+  readonly epoch: number;
+}
+
+/** What a judge said last on one epoch. */
+export interface SpokenOfEpoch {
+  readonly revision: number;
+  readonly content: string;
 }
 
 /** One delegation of a task. */
@@ -63,15 +67,21 @@ interface TaskPast {
   readonly earlier: Map<number, EpochState>;
   /** Chains of probers, by epoch and prober. */
   readonly probers: Map<string, AuthorChain>;
+  /** What a judge said last on an epoch other than the one it spoke on last, by judge and epoch. */
+  readonly spoken: Map<string, SpokenOfEpoch>;
   /** Events of each actor since the task was closed. */
   readonly late: Map<string, number>;
 }
 
-const noPast: TaskPast = { earlier: new Map(), probers: new Map(), late: new Map() };
+function emptyPast(): TaskPast {
+  return { earlier: new Map(), probers: new Map(), spoken: new Map(), late: new Map() };
+}
+
+const noPast: TaskPast = emptyPast();
 
 /** The task's own past, made when there first is one. */
 export function ownPast(task: TaskState): TaskPast {
-  if (task.past === noPast) task.past = { earlier: new Map(), probers: new Map(), late: new Map() };
+  if (task.past === noPast) task.past = emptyPast();
   return task.past;
 }
 

@@ -105,6 +105,20 @@ describe("Q8 a decision", () => {
     expect(why(await waitForDecision(port(view), limitMs))).toBe("proceed");
   });
 
+  it("R7 a verdict on an earlier epoch hides none on this one, and the stop of this one is known to be judged", async () => {
+    const view = delegated();
+    const second = intent(2, "delegate", 2);
+    const recall = intent(3, "recall", 2);
+    for (const sent of [second, recall]) {
+      view.stored(task, sent);
+      view.verdict(accepted(sent));
+    }
+    const cause = { first: 20, last: 31 };
+    view.verdict(verdict("recall", "halt", { verdict: "GHOST_ACTION_DETECTED", epoch: 2, cause }));
+    view.verdict(verdict("recall", "proceed", { verdict: "EPOCH_ABANDONED", cause: { first: 10, last: 32 } }));
+    expect(why(await waitForDecision(port(view), limitMs))).toBe("halt");
+  });
+
   it("is not made from the verdicts of an earlier epoch", async () => {
     const view = delegated();
     view.verdict(verdict("disclosure", "proceed"));

@@ -3,7 +3,6 @@ import {
   parseStoredSubject,
   type CandorError,
   type Finding,
-  type Judge,
   type QuarantineBody,
   type VerdictBody,
 } from "@candor/contract";
@@ -22,13 +21,14 @@ import {
 export interface TaskView {
   readonly line: TaskLine;
   readonly standing: Standing | undefined;
-  /** The latest verdict of each judge, whatever epoch it is on. */
+  /** The latest verdict of each judge on each epoch: what is said of one epoch is not undone by another. */
   readonly verdicts: readonly VerdictBody[];
 }
 
 interface Entry {
   line: TaskLine;
-  readonly latest: Map<Judge, VerdictBody>;
+  /** By judge and epoch; of judge `intent` the latest alone. */
+  readonly latest: Map<string, VerdictBody>;
   /** Agent of each epoch; a guard's word on it goes before what was only sent. */
   readonly agents: Map<number, { readonly name: string; readonly isJudged: boolean }>;
   readonly waiters: Set<() => void>;
@@ -72,7 +72,7 @@ export class RunView {
     this.#policyHash ??= body.policy.slice();
     const entry = this.#entry(body.task);
     if (body.judge === "intent") entry.line = withJudgement(entry.line, body);
-    entry.latest.set(body.judge, body);
+    entry.latest.set(body.judge === "intent" ? body.judge : `${body.judge}/${body.epoch}`, body);
     if (body.actor !== undefined) entry.agents.set(body.epoch, { name: body.actor, isJudged: true });
     wake(entry);
   }

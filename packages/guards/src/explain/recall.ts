@@ -48,7 +48,7 @@ export const recallExplanations = {
   },
   "no-side-effects-contradicted": {
     means:
-      "The agent signed that it caused no side effects, and the log holds an effect that it dispatched. `about` is the key.",
+      "The agent signed that it caused no side effects, and the log holds an effect that it dispatched, or an outcome that says so. `about` is the key.",
     todo: "Reconcile that effect at its target; do not skip reconciliation for this agent.",
   },
   "ghost-action": {
@@ -71,7 +71,12 @@ export const recallExplanations = {
   },
   "effect-unfenced": {
     means:
-      "The runtime promised to enforce minted keys and ran an effect under a key that the delegation does not name.",
-    todo: "Look the effect up at its target. Mint a key for it in the delegation, or run the agent in observe mode.",
+      "The agent ran an effect under a key that the delegation does not name. In enforce mode its runtime promised not to, and the task halts; in observe mode it is recorded and changes no verdict. `about` is the key.",
+    todo: "Look the effect up at its target: nothing keeps it from happening twice. Mint a key for it in the delegation.",
+  },
+  "outcome-contradicted": {
+    means:
+      "The log holds two outcomes of one effect that can't both be true, such as committed and not run. The first one stands. `about` is the key.",
+    todo: "Look the key up at its target: what happened is unknown. Then see which process wrote the second outcome.",
   },
 } as const satisfies Record<Exclude<FindingCode, DisclosureFindingCode>, Explanation>;

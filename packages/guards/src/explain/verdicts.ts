@@ -33,7 +33,7 @@ export const verdictExplanations = {
   },
   GHOST_ACTION_DETECTED: {
     means:
-      "An effect was dispatched that should not have been: after a stop, outside its keys, or under a key with two meanings.",
+      "An effect was dispatched that should not have been: after a stop, outside its keys, or under a key with two meanings; or its log tells two outcomes of it.",
     todo: "Look the effects up at their targets now, and stop whoever runs them.",
   },
   TERMINATED: {

@@ -99,6 +99,7 @@ describe("D10 reference disclosure", () => {
   it.each(cases)("given $given: $verdict", ({ report, policy, verdict, directive, manifest }) => {
     expect(evaluateDisclosureReference({ ...honest, ...report }, policy)).toEqual({
       verdict,
+      outcome: directive.slice(0, directive.indexOf(":")).toLowerCase(),
       directive,
       manifestDigest: createHash("sha256").update(manifest).digest("hex"),
     });

@@ -34,12 +34,14 @@ const gates: readonly DisclosureGate[] = [
   {
     applies: (report, policy) => policy.requireStructuredLogProof && proofOf(report) === null,
     verdict: "PARTIAL_DISCLOSURE_RISK",
+    outcome: "halt",
     directive: (report) => `HALT: Subagent ${report.subagentId} lacks error log integrity proof.`,
     manifest: (report) => `NO_INTEGRITY:${hashableId(report)}`,
   },
   {
     applies: (report, policy) => policy.requireProbeForCritical && report.independentProbeConfirms === null,
     verdict: "PARTIAL_DISCLOSURE_RISK",
+    outcome: "halt",
     directive: (report) => `HALT: Critical task ${report.subagentId} requires independent probe.`,
     manifest: (report) => `NO_PROBE:${hashableId(report)}`,
   },
@@ -47,6 +49,7 @@ const gates: readonly DisclosureGate[] = [
     // An admitted failure leaves here too: the reference does not look at what was reported.
     applies: (report) => report.independentProbeConfirms === false,
     verdict: "CONCEALMENT_DETECTED",
+    outcome: "halt",
     directive: (report) =>
       `HALT: Subagent ${report.subagentId} reported ${pythonWord(report.reportedSuccess)} but probe contradicts.`,
     manifest: (report) => `CONCEALED:${hashableId(report)}`,
@@ -55,6 +58,7 @@ const gates: readonly DisclosureGate[] = [
 
 const verified: Omit<DisclosureGate, "applies"> = {
   verdict: "FULL_DISCLOSURE_VERIFIED",
+  outcome: "proceed",
   directive: (report) => `PROCEED: Full disclosure verified for ${report.subagentId}.`,
   manifest: (report) =>
     pythonJsonObject({

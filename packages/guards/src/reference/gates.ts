@@ -1,8 +1,12 @@
 import { hex, sha256, utf8 } from "@candor/contract";
 
+/** The word that a directive begins with, for code to act on. */
+export type ReferenceWord = "proceed" | "wait" | "halt";
+
 /** What a reference function returns. */
 export interface ReferenceOutcome<Verdict extends string> {
   readonly verdict: Verdict;
+  readonly outcome: ReferenceWord;
   /** A sentence for people that begins with PROCEED, WAIT or HALT; no code branches on it. */
   readonly directive: string;
   /** SHA-256 of the manifest text, in lower-case hex. */
@@ -13,6 +17,7 @@ export interface ReferenceOutcome<Verdict extends string> {
 export interface Gate<Input, Policy, Verdict extends string> {
   readonly applies: (input: Input, policy: Policy) => boolean;
   readonly verdict: Verdict;
+  readonly outcome: ReferenceWord;
   readonly directive: (input: Input, policy: Policy) => string;
   /** The text whose digest is the manifest digest. */
   readonly manifest: (input: Input) => string;
@@ -28,6 +33,7 @@ export function leave<Input, Policy, Verdict extends string>(
   const gate = gates.find(({ applies }) => applies(input, policy)) ?? last;
   return {
     verdict: gate.verdict,
+    outcome: gate.outcome,
     directive: gate.directive(input, policy),
     manifestDigest: hex(sha256(utf8(gate.manifest(input)))),
   };

@@ -11,7 +11,7 @@ export {
   type ReferenceDisclosureReport,
   type ReferenceDisclosureVerdict,
 } from "./disclosure.js";
-export type { ReferenceOutcome } from "./gates.js";
+export type { ReferenceOutcome, ReferenceWord } from "./gates.js";
 export {
   evaluateRecallReference,
   type ReferenceRecallPolicy,

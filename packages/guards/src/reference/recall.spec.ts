@@ -111,6 +111,7 @@ describe("R10 reference recall", () => {
   it.each(cases)("given $given: $verdict", ({ state, maxGraceSec, verdict, directive, manifest }) => {
     expect(evaluateRecallReference({ ...quiet, ...state }, { maxGraceSec })).toEqual({
       verdict,
+      outcome: directive.slice(0, directive.indexOf(":")).toLowerCase(),
       directive,
       manifestDigest: createHash("sha256").update(manifest).digest("hex"),
     });

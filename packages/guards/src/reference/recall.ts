@@ -32,6 +32,7 @@ const gates: readonly RecallGate[] = [
   {
     applies: (state) => (state.noSideEffectsReceipt ?? "") !== "" && countOf(state) === 0,
     verdict: "RECALL_NO_SIDE_EFFECTS_SAFE",
+    outcome: "proceed",
     directive: () => "PROCEED: No side effects, recall safe to complete.",
     manifest: (state) =>
       pythonJsonObject({
@@ -43,6 +44,7 @@ const gates: readonly RecallGate[] = [
   {
     applies: (state) => countOf(state) > 0 && state.completionGraceRemainingSec > 0,
     verdict: "RECALL_INFLIGHT_ACTIONS_PENDING",
+    outcome: "wait",
     directive: (state) =>
       `WAIT: ${countOf(state)} actions in flight. ${wholeSeconds(state.completionGraceRemainingSec)}s grace remaining.`,
     manifest: (state) => `IN_FLIGHT:${countOf(state)}`,
@@ -50,12 +52,14 @@ const gates: readonly RecallGate[] = [
   {
     applies: (state) => countOf(state) > 0,
     verdict: "RECALL_COMPLETION_GRACE_EXPIRED",
+    outcome: "halt",
     directive: (state) => `HALT: Grace expired with ${countOf(state)} actions possibly still completing. Reconcile.`,
     manifest: (state) => `GRACE_EXPIRED:${countOf(state)}`,
   },
   {
     applies: (state, policy) => state.completionGraceRemainingSec > policy.maxGraceSec,
     verdict: "RECALL_INFLIGHT_ACTIONS_PENDING",
+    outcome: "halt",
     directive: (state, policy) =>
       `HALT: Declared grace ${wholeSeconds(state.completionGraceRemainingSec)}s > max ${wholeSeconds(policy.maxGraceSec)}s.`,
     manifest: (state) => `GRACE_TOO_LONG:${wholeSeconds(state.completionGraceRemainingSec)}`,
@@ -64,6 +68,7 @@ const gates: readonly RecallGate[] = [
 
 const active: Omit<RecallGate, "applies"> = {
   verdict: "RECALL_ACTIVE",
+  outcome: "proceed",
   directive: () => "PROCEED: Recall active, no side effects detected.",
   manifest: (state) =>
     pythonJsonObject({
