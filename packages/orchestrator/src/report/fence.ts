@@ -27,11 +27,14 @@ export interface FenceScan {
   readonly tail: string;
 }
 
-interface Open {
+interface Mark {
   readonly mark: string;
   readonly length: number;
   readonly indent: number;
   readonly info: string;
+}
+
+interface Open extends Mark {
   readonly line: number;
   readonly start: number;
 }
@@ -67,10 +70,13 @@ export function scanFences(text: string): FenceScan {
     const opening = { ...found, line: line + 1, start: next };
     if (open === undefined) {
       if (canOpen(found)) open = opening;
-    } else if (found.mark === open.mark && found.length >= open.length && found.info === "") {
-      if (inner !== undefined && found.length < inner.length) inner = undefined;
+    } else if (closes(found, open)) {
+      if (inner !== undefined && !closes(found, inner)) inner = undefined;
       finish(start, true);
       tailStart = next;
+    } else if (inner !== undefined && closes(found, inner)) {
+      // It ends before the block around it does, so it is a quotation in there.
+      inner = undefined;
     } else if (found.mark === open.mark && canOpen(found) && yamlWord.test(found.info)) inner = opening;
   }
   finish(text.length, false);
@@ -88,8 +94,12 @@ function blockOf(open: Open, end: number, isClosed: boolean, inner: FencedBlock 
   return { isYaml: yamlWord.test(info), isBare: info === "", line, start, end, indent, isClosed, inner };
 }
 
+function closes({ mark, length, info }: Mark, open: Open): boolean {
+  return mark === open.mark && length >= open.length && info === "";
+}
+
 /** The word behind an opening mark of backticks holds none itself: else it is code within a line. */
-function canOpen({ mark, info }: { readonly mark: string; readonly info: string }): boolean {
+function canOpen({ mark, info }: Mark): boolean {
   return mark === "~" || !info.includes("`");
 }
 

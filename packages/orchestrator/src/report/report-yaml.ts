@@ -9,6 +9,7 @@ import {
   Lexer,
   type Pair,
   parseDocument,
+  visit,
   type YAMLMap,
 } from "yaml";
 
@@ -65,7 +66,20 @@ export function readBlock(source: string, budget: ReadingBudget): BlockReading {
   });
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) return refusal(classOf[fault.code] ?? "yaml-error", fault.message, fault.pos[0]);
-  return rootOf(document);
+  return aliasFault(document) ?? rootOf(document);
+}
+
+/** An alias that names no anchor before it; the package leaves that to whoever writes the aliases out. */
+function aliasFault(document: Document.Parsed): BlockReading | undefined {
+  let fault: BlockReading | undefined;
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined;
+      fault = refusal("yaml-error", `there is no anchor ${alias.source}`, startOf(alias));
+      return visit.BREAK;
+    },
+  });
+  return fault;
 }
 
 /** What a block has too much of; counts without building anything of it. */
