@@ -161,7 +161,7 @@ function foldReport(
   compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
     findings.add(code, about, entry.seq);
   });
-  compareEffects(report.effects, effects.all, (code, key, seq = entry.seq) => {
+  compareEffects(receipts?.effects ?? report.effects, effects.all, (code, key, seq = entry.seq) => {
     findings.add(code, key, seq);
   });
   state.report = keepReport(entry);

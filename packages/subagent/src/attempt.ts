@@ -46,6 +46,7 @@ export async function attempt<T>(
 ): Promise<T> {
   checkOptions(operation, options);
   desk.requireRunning();
+  desk.coverage.expect(options.covers);
   desk.work.calls += 1;
   return await desk.calls.follow({ operation, covers: options.covers }, (left) =>
     tryAll(desk, new Row(desk, operation, options, left), options, run),

@@ -64,6 +64,7 @@ export function createContext(desk: TaskDesk, effects: Effects, caveats: string[
     cover: (task, state) => {
       desk.requireUnreported();
       requireLabel(task, "task");
+      desk.coverage.expect(task);
       desk.coverage.state(task, state);
     },
     error: (error, options = {}) => noteError(desk, error, options),

@@ -1,4 +1,4 @@
-import type { Coverage, CoverageState } from "@candor/contract";
+import { CandorError, encodeCanonical, type Coverage, type CoverageState } from "@candor/contract";
 
 /** What a call that covers a key task makes of the state so far. Two calls that differ leave it partly done. */
 const observed: Readonly<Record<"done" | "failed", Readonly<Record<CoverageState, CoverageState>>>> = {
@@ -6,14 +6,36 @@ const observed: Readonly<Record<"done" | "failed", Readonly<Record<CoverageState
   failed: { done: "partial", partial: "partial", skipped: "failed", failed: "failed" },
 };
 
+/** Tasks that a report can give a state for, in number and in bytes. */
+const mostTasks = 1_000;
+const coverageBytes = 150 * 1024;
+
 /** States of key tasks, from what calls came to and from what the agent's code says. What the code says wins. */
 export class CoverageBook {
   readonly #keyTasks: readonly string[];
+  readonly #tasks = new Set<string>();
+  #bytes = 0;
   readonly #observed = new Map<string, CoverageState>();
   readonly #stated = new Map<string, CoverageState>();
 
   constructor(keyTasks: readonly string[]) {
     this.#keyTasks = keyTasks;
+    for (const task of keyTasks) this.#count(task);
+  }
+
+  /**
+   * Takes note that something covers a task, before it begins.
+   * @throws CandorError `too-large` for one that the report would have no room for
+   */
+  expect(task: string | undefined): void {
+    if (task === undefined || this.#tasks.has(task)) return;
+    if (this.#tasks.size < mostTasks && this.#bytes + entryBytes(task) <= coverageBytes) this.#count(task);
+    else throw new CandorError("too-large", `A report has no room for the state of so many tasks: leave out ${task}.`);
+  }
+
+  #count(task: string): void {
+    this.#tasks.add(task);
+    this.#bytes += entryBytes(task);
   }
 
   /** A call that covers the key task succeeded or failed for good. */
@@ -36,4 +58,8 @@ export class CoverageBook {
     const tasks = new Set([...this.#keyTasks, ...this.#observed.keys(), ...this.#stated.keys()]);
     return [...tasks].map((task) => ({ task, state: this.#stated.get(task) ?? this.#observed.get(task) ?? "skipped" }));
   }
+}
+
+function entryBytes(task: string): number {
+  return encodeCanonical({ task, state: "skipped" }).length;
 }

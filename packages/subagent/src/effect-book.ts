@@ -1,4 +1,11 @@
-import { encodeCanonical, equalBytes, type EffectPhase, type Payload, type Report } from "@candor/contract";
+import {
+  CandorError,
+  encodeCanonical,
+  equalBytes,
+  type EffectPhase,
+  type Payload,
+  type Report,
+} from "@candor/contract";
 
 export interface BookedEffect {
   readonly dispatch: number;
@@ -19,9 +26,26 @@ const openPhases: ReadonlySet<EffectPhase> = new Set(["dispatched", "in-doubt"])
 const mostListed = 1_000;
 const listingBytes = 64 * 1024;
 
+/** Dispatches of one epoch that a report can own up to. */
+const mostDispatches = 10_000;
+
+/** Effects in flight at once that an acknowledgement can list, in number and in bytes. */
+const mostInFlight = 1_000;
+const inFlightBytes = 200 * 1024;
+
+type InFlight = Pick<BookedEffect, "dispatch" | "intent" | "key" | "target">;
+
+/** An effect as an in-flight manifest lists it. */
+function listed({ dispatch, intent, key, target }: InFlight): InFlight {
+  return { dispatch, intent, key, target };
+}
+
 /** The effects of this epoch as its own chain tells them: what a report declares and an in-flight manifest lists. */
 export class EffectBook {
   readonly #byDispatch = new Map<number, BookedEffect>();
+  /** Bytes of each effect in flight in a manifest, by dispatch. */
+  readonly #open = new Map<number, number>();
+  #openBytes = 0;
 
   /** Folds an effect event at its place in the chain. */
   observe(seq: number, effect: Effect): void {
@@ -36,15 +60,51 @@ export class EffectBook {
         phase,
         identifiers,
       });
+      this.#weigh(seq);
       return;
     }
     const before = this.#byDispatch.get(dispatch ?? 0);
-    if (before !== undefined) this.#byDispatch.set(before.dispatch, { ...before, phase, identifiers });
+    if (before === undefined) return;
+    this.#byDispatch.set(before.dispatch, { ...before, phase, identifiers });
+    this.#weigh(before.dispatch);
+  }
+
+  /**
+   * Refuses a dispatch that a report or an in-flight manifest would have no room for, before it goes out.
+   * @throws CandorError `too-large`
+   */
+  requireRoom(effect: Pick<BookedEffect, "intent" | "key" | "target">): void {
+    if (this.#byDispatch.size >= mostDispatches) {
+      throw new CandorError(
+        "too-large",
+        `A report owns up to ${mostDispatches} effects, and this task has dispatched so many: ${effect.intent} does not run. Report, and have the rest delegated as another task.`,
+      );
+    }
+    const bytes = encodeCanonical(listed({ ...effect, dispatch: Number.MAX_SAFE_INTEGER })).length;
+    if (this.#open.size < mostInFlight && this.#openBytes + bytes <= inFlightBytes) return;
+    throw new CandorError(
+      "too-large",
+      `${this.#open.size} effects are in flight or in doubt, and an acknowledgement of a recall can't list more: ${effect.intent} does not run. Wait for some to end, or have those in doubt looked up.`,
+    );
+  }
+
+  /** What an acknowledgement lists (R3). */
+  get manifest(): NonNullable<Payload<"acknowledge">["manifest"]> {
+    return this.inFlight.map(listed);
   }
 
   /** True if no effect ever ran: nothing was dispatched, or all of it was called off. */
   get isUntouched(): boolean {
     return [...this.#byDispatch.values()].every(({ phase }) => phase === "not-run");
+  }
+
+  #weigh(dispatch: number): void {
+    const effect = this.#byDispatch.get(dispatch);
+    const isOpen = effect !== undefined && openPhases.has(effect.phase);
+    const bytes = isOpen ? encodeCanonical(listed(effect)).length : 0;
+    this.#openBytes += bytes - (this.#open.get(dispatch) ?? 0);
+    if (isOpen) this.#open.set(dispatch, bytes);
+    else this.#open.delete(dispatch);
   }
 
   /** Dispatched and without an outcome that says what happened. */

@@ -84,6 +84,7 @@ export class Effects {
   async run<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
     const { desk } = this.#options;
     desk.requireRunning();
+    desk.coverage.expect(options.covers);
     desk.work.calls += 1;
     return await desk.calls.follow({ operation: options.intent, covers: options.covers }, () =>
       this.#counted(options, call),
@@ -172,7 +173,7 @@ export class Effects {
 
   /** Undefined if the fence refused it. Claim and dispatch go out together. */
   async #dispatchOnce(plan: Planned): Promise<number | undefined> {
-    const { desk, recorder, control, keys, dispatchMs } = this.#options;
+    const { desk, recorder, book, control, keys, dispatchMs } = this.#options;
     const { intent, key, target, covers } = plan;
     let claim: Promise<Claim> = Promise.resolve("held");
     const recording = recorder.recordBehind(
@@ -187,6 +188,7 @@ export class Effects {
       },
       async () => {
         desk.requireUnreported();
+        book.requireRoom(plan);
         const fence = await control.fence();
         if (plan.minted) claim = keys.claim(key, dispatchMs);
         claim.catch(() => undefined);

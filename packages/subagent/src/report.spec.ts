@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { unseal } from "@candor/ledger";
+import { concatBytes, decodeValue, encodePayload, limits, receiptsSchema, Tally } from "@candor/contract";
+import { createDataKey, unseal } from "@candor/ledger";
 import type { TaskContext } from "./context.js";
+import { Prose } from "./prose.js";
+import { makeReport } from "./report.js";
+import { defaultScope } from "./scope.js";
 import { TestBench, httpError, pass } from "./testing/test-bench.js";
 
 let bench: TestBench;
@@ -148,6 +152,34 @@ describe("D1 D2 D3 a task's report", () => {
     expect(parts.length).toBeGreaterThan(1);
     expect(bench.events("t").slice(-1 - parts.length).map(({ kind }) => kind)).toEqual([...parts.map(() => "receipt"), "report"]); // prettier-ignore
   }, 30_000);
+});
+
+describe("D9 a report of very many effects", () => {
+  it("sends them ahead with the receipts, and fits a message", () => {
+    const effects = Array.from({ length: 10_000 }, (_, i) => {
+      return { dispatch: i + 1, key: `k${i}`.padEnd(64, "x"), phase: "committed" as const };
+    });
+    const facts = {
+      claim: "pass" as const,
+      finishReason: "completed" as const,
+      coverage: [],
+      effects,
+      retries: [],
+      scope: defaultScope("enforce"),
+      keyTasks: [],
+      work: { calls: 1, succeeded: 1 },
+      summary: "done",
+      caveats: Array.from({ length: 1_000 }, () => "x".repeat(1_000)),
+      selfReportedConfidence: undefined,
+    };
+    const moment = { last: 0, head: new Uint8Array(32), tally: new Tally() };
+    const { report, receipts } = makeReport(facts, moment, new Prose(createDataKey()));
+    expect(encodePayload("report", report).length).toBeLessThan(limits.maxMessageBytes - 1_024);
+    expect(report).toMatchObject({ effects: [], receiptParts: receipts.length });
+    const bytes = concatBytes(...receipts.map(({ content }) => content));
+    expect(receiptsSchema.parse(decodeValue(bytes)).effects).toEqual(effects);
+    for (const part of receipts) expect(encodePayload("receipt", part).length).toBeLessThan(limits.maxMessageBytes);
+  });
 });
 
 describe("Q6 a callback's calls", () => {

@@ -73,7 +73,7 @@ function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" |
 
 /**
  * Makes a report (D1–D3): its receipts are taken from the chain as it stands at `moment`. Receipts that are too many
- * for one message go ahead of it in numbered parts.
+ * for one message go ahead of it in numbered parts, and the effects with them where they too are too many.
  *
  * @returns the report, and the `receipt` events to record before it with nothing between them
  */
@@ -102,10 +102,19 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
     ...sealedProse(facts, prose),
   };
-  const bytes = encodeCanonical(receipts);
   const whole = { ...report, receipts };
-  const fits = encodeCanonical(whole).length + envelopeBytes <= limits.maxMessageBytes;
-  if (bytes.length <= limits.maxInlineReceiptBytes && fits) return { report: whole, receipts: [] };
+  if (encodeCanonical(receipts).length <= limits.maxInlineReceiptBytes && fits(whole))
+    return { report: whole, receipts: [] };
+  if (fits(report)) return inParts(report, receipts);
+  return inParts({ ...report, effects: [] }, { ...receipts, effects: facts.effects });
+}
+
+function fits(report: Report): boolean {
+  return encodeCanonical(report).length + envelopeBytes <= limits.maxMessageBytes;
+}
+
+function inParts(report: Report, receipts: Receipts): MadeReport {
+  const bytes = encodeCanonical(receipts);
   const parts = Math.ceil(bytes.length / partBytes);
   return {
     report: { ...report, receiptParts: parts },

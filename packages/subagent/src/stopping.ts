@@ -20,8 +20,6 @@ const finishReasons = {
   closed: "terminated",
 } as const satisfies Record<StopState, FinishReason>;
 
-const mostListed = 1_000;
-
 /** Answers recalls and terminations by itself (R3, R6, R7), whatever the callback does. */
 export class Stopping {
   readonly #options: StoppingOptions;
@@ -67,10 +65,8 @@ export class Stopping {
     const { control: number } = stop;
     if (number === undefined || state.answered.has(number)) return;
     await recorder.recordAll(({ last }) => {
-      const manifest = book.inFlight
-        .slice(0, mostListed)
-        .map(({ dispatch, intent, key, target }) => ({ dispatch, intent, key, target }));
-      const acknowledge = { kind: "acknowledge", payload: { control: number, manifest, takenAt: last } } as const;
+      const payload = { control: number, manifest: book.manifest, takenAt: last };
+      const acknowledge = { kind: "acknowledge", payload } as const;
       if (!book.isUntouched) return [acknowledge];
       // First, so that the acknowledgement finds it there and the recall is settled in one step.
       return [{ kind: "no-side-effects", payload: { control: number, takenAt: last } }, acknowledge];

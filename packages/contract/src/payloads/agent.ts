@@ -150,7 +150,12 @@ export type Coverage = z.infer<typeof coverage>;
 /** Effects that the report owns up to, one entry a dispatch. */
 const declaredEffect = z.strictObject({ dispatch: number, key: id, phase: z.enum(effectPhases) });
 
-export const receipts = z.strictObject({ errorLog: errorLogReceipt, retries: retryManifest });
+export const receipts = z.strictObject({
+  errorLog: errorLogReceipt,
+  retries: retryManifest,
+  /** The report's effects, where those are too many for it; the report then lists none. */
+  effects: z.array(declaredEffect).max(10_000).optional(),
+});
 export type Receipts = z.infer<typeof receipts>;
 
 /** A slice of the msgpack bytes of `receipts`, when they are too many for the report itself. */
