@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Guard } from "@candor/guard";
 import { checkpointSubject, streams, utf8 } from "@candor/contract";
-import { encodeCertificate, issueCertificate, readCheckpoint, signCheckpoint, type Checkpoint } from "@candor/ledger";
+import {
+  certificateHeader,
+  encodeCertificate,
+  issueCertificate,
+  readCheckpoint,
+  signCheckpoint,
+  type Checkpoint,
+} from "@candor/ledger";
 import { headers } from "@nats-io/transport-node";
 import { laneOfRun, startGuardStage, until, type GuardStage } from "../kit/guard-stage.js";
 import { keys, Scenario } from "../kit/scenario.js";
@@ -195,7 +202,7 @@ async function publishCheckpoint(
 ): Promise<void> {
   const { nc } = await stage.server.connect("guard", "g1");
   const fields = headers();
-  fields.set("Candor-Certificate", encodeCertificate(certificate));
+  fields.set(certificateHeader, encodeCertificate(certificate));
   const note = signCheckpoint(checkpoint, { name, signer });
   await nc.request(checkpointSubject(lane), utf8(note), { timeout: 5_000, headers: fields });
 }

@@ -11,7 +11,7 @@ export type { LaneReaderOptions } from "./lane-reader-options.js";
 export type { Link } from "./link.js";
 export { readAt, readLast, readLastAfter, readNext, readStreamState } from "./look-up.js";
 export type { StreamState } from "./look-up.js";
-export type { StoredRecord, UnsignedRecord } from "./guard-record.js";
+export type { StoredRecord, UnsignedRecord } from "./stored-record.js";
 export { VerdictWriter } from "./verdict-writer.js";
 export type { VerdictWriterOptions, VerdictWriterStats } from "./verdict-writer-options.js";
 export { Publisher } from "./publisher.js";

@@ -1,6 +1,6 @@
 import type { Subscription } from "@nats-io/transport-node";
 import { silentLogger, type Logger } from "@candor/contract";
-import { readRecord, type StoredRecord } from "./guard-record.js";
+import { readRecord, type StoredRecord } from "./stored-record.js";
 import type { Link } from "./link.js";
 import { readLive } from "./live.js";
 import { RecentMap } from "./recent-map.js";

@@ -1,4 +1,4 @@
-import type { UnsignedRecord } from "./guard-record.js";
+import type { UnsignedRecord } from "./stored-record.js";
 
 /** The last settled record of a subject, and the highest sequence known to be on it. */
 export interface Head {

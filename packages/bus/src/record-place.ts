@@ -1,5 +1,5 @@
 import { streams } from "@candor/contract";
-import { readRecord, type StoredRecord } from "./guard-record.js";
+import { readRecord, type StoredRecord } from "./stored-record.js";
 import type { Link } from "./link.js";
 import { readLast, readNext } from "./look-up.js";
 

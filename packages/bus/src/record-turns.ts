@@ -1,5 +1,5 @@
 import type { Logger } from "@candor/contract";
-import type { StoredRecord } from "./guard-record.js";
+import type { StoredRecord } from "./stored-record.js";
 import type { Link } from "./link.js";
 import { LiveRecords } from "./live-records.js";
 import { first, type RecordLine } from "./record-line.js";

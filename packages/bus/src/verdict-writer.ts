@@ -1,5 +1,5 @@
 import { CandorError, equalBytes, isCandorError, silentLogger, type Logger } from "@candor/contract";
-import type { StoredRecord, UnsignedRecord } from "./guard-record.js";
+import type { StoredRecord, UnsignedRecord } from "./stored-record.js";
 import type { Link } from "./link.js";
 import type { PublishAnswer } from "./publish-answer.js";
 import { RecentMap } from "./recent-map.js";

@@ -16,7 +16,7 @@ import {
   type Logger,
   type StoredMessage,
 } from "@candor/contract";
-import { decodeCertificate } from "@candor/ledger";
+import { certificateHeader, decodeCertificate } from "@candor/ledger";
 import type { GuardState } from "./decision.js";
 import type { FoundIntent, LogClient, StoreOutcome, StoredNote, TaskAddress } from "./log-client.js";
 import type { LastProbe, ProbeClient } from "./prober.js";
@@ -24,8 +24,6 @@ import { readRecordAt, readRecords } from "./record-stream.js";
 import { storedIntentOf } from "./task-line.js";
 
 const requestMs = 5_000;
-/** Header of a checkpoint that carries the certificate of the guard. */
-const certificateHeader = "Candor-Certificate";
 
 /**
  * Reads an intent as stored.

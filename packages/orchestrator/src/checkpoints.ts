@@ -1,5 +1,5 @@
 import { isCandorError, type Logger } from "@candor/contract";
-import { openCheckpoint } from "@candor/ledger";
+import type { GuardRecords } from "@candor/ledger";
 import type { LogClient } from "./log-client.js";
 import type { SeenCheckpoint } from "./memory-file.js";
 import { messageHash, type Memory } from "./memory.js";
@@ -7,22 +7,20 @@ import { messageHash, type Memory } from "./memory.js";
 /** Pause between two looks at a lane's checkpoint. */
 const everyMs = 2_000;
 
-const decoder = new TextDecoder();
-
 /**
- * The last checkpoint of a lane, after checking that a guard of this operator signed it.
+ * The last checkpoint of a lane, after checking that a guard of the operator signed it for that lane.
  *
- * @throws CandorError `untrusted-key`, `bad-signature` or `malformed`
+ * @throws CandorError `untrusted-key`, `bad-signature`, `subject-mismatch` or `malformed`
  */
 export async function readLastCheckpoint(
   client: Pick<LogClient, "lastCheckpoint">,
   lane: number,
-  operator: string,
+  records: GuardRecords,
 ): Promise<SeenCheckpoint | undefined> {
   const note = await client.lastCheckpoint(lane);
   if (note === undefined) return undefined;
   const { sequence, subject, data, certificate } = note;
-  const { size, root } = openCheckpoint(decoder.decode(data), operator, certificate);
+  const { size, root } = records.checkpoint(subject, data, certificate);
   return { sequence, subject, hash: messageHash(subject, data), size, root: Buffer.from(root).toString("base64") };
 }
 
@@ -30,15 +28,15 @@ export async function readLastCheckpoint(
 export class CheckpointWatch {
   readonly #client: LogClient;
   readonly #memory: Memory;
-  readonly #operator: string;
+  readonly #records: GuardRecords;
   readonly #logger: Logger;
   readonly #lanes = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(client: LogClient, memory: Memory, operator: string, logger: Logger) {
+  constructor(client: LogClient, memory: Memory, records: GuardRecords, logger: Logger) {
     this.#client = client;
     this.#memory = memory;
-    this.#operator = operator;
+    this.#records = records;
     this.#logger = logger;
   }
 
@@ -66,7 +64,7 @@ export class CheckpointWatch {
 
   async #lookAt(lane: number): Promise<void> {
     try {
-      const checkpoint = await readLastCheckpoint(this.#client, lane, this.#operator);
+      const checkpoint = await readLastCheckpoint(this.#client, lane, this.#records);
       if (checkpoint !== undefined) this.#memory.sawCheckpoint(lane, checkpoint);
     } catch (error) {
       if (!isCandorError(error)) throw error;

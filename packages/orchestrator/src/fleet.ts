@@ -13,10 +13,9 @@ import {
   type Logger,
   type Policy,
 } from "@candor/contract";
-import { createDataKey, seal, type Signer } from "@candor/ledger";
+import { createDataKey, GuardRecords, seal, type Signer } from "@candor/ledger";
 import { CheckpointWatch, readLastCheckpoint } from "./checkpoints.js";
 import { requireRole } from "./delegation.js";
-import { GuardRecords } from "./guard-records.js";
 import { IntentWriter } from "./intent-writer.js";
 import type { LogClient } from "./log-client.js";
 import { compareWithLog } from "./memory-check.js";
@@ -61,7 +60,7 @@ export class Fleet {
     const { client, memory, operator, logger } = context;
     this.#context = context;
     this.#records = new GuardRecords(operator);
-    this.#checkpoints = new CheckpointWatch(client, memory, operator, logger);
+    this.#checkpoints = new CheckpointWatch(client, memory, this.#records, logger);
   }
 
   /**
@@ -71,13 +70,14 @@ export class Fleet {
    */
   static async start(context: FleetContext): Promise<Fleet> {
     const { client, memory, operator } = context;
+    const records = new GuardRecords(operator);
     const port = {
       lastVerdict: client.lastRecord,
       seen: async (sequence: number) => {
         const there = await client.recordAt(sequence);
         return there && { sequence, subject: there.subject, hash: messageHash(there.subject, there.data) };
       },
-      lastCheckpoint: (lane: number) => readLastCheckpoint(client, lane, operator),
+      lastCheckpoint: (lane: number) => readLastCheckpoint(client, lane, records),
       lastIntent: async (at: { lane: number; run: string; task: string }) => {
         const found = await client.lastIntent(at);
         return found && { sequence: found.intent.sequence, hash: hex(found.intent.hash) };

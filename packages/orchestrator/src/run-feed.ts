@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isCandorError, type Logger } from "@candor/contract";
-import type { GuardRecords } from "./guard-records.js";
+import type { GuardRecords } from "@candor/ledger";
 import type { LogClient, StoredRecord } from "./log-client.js";
 import { messageHash, type Memory } from "./memory.js";
 import type { RunView } from "./run-view.js";

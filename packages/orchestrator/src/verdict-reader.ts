@@ -1,5 +1,5 @@
 import { CandorError, type Logger } from "@candor/contract";
-import type { CheckedVerdict, GuardRecords } from "./guard-records.js";
+import type { CheckedVerdict, GuardRecords } from "@candor/ledger";
 import type { LogClient, StoredRecord } from "./log-client.js";
 import { messageHash, type Memory } from "./memory.js";
 import { lasting } from "./time-limit.js";

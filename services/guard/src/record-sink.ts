@@ -1,7 +1,7 @@
 import { guardRecordMessage, type Logger } from "@candor/contract";
 import { VerdictWriter, type Link } from "@candor/bus";
 import type { GuardIdentity } from "./guard-identity.js";
-import { recordBody } from "./guard-record.js";
+import { recordBody } from "./record-body.js";
 import type { RecordSink, SinkEvents } from "./lane-ports.js";
 import { Settlement } from "./settlement.js";
 

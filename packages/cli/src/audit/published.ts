@@ -1,13 +1,5 @@
-import {
-  certificateMessage,
-  decodeSigned,
-  guardRecordMessage,
-  isCandorError,
-  type Certificate,
-  type GuardRecord,
-  type StoredMessage,
-} from "@candor/contract";
-import { decodeCertificate, openCheckpoint, verifySignature, type Checkpoint } from "@candor/ledger";
+import { decodeSigned, isCandorError, type GuardRecord, type StoredMessage } from "@candor/contract";
+import { GuardRecords, readCertificateHeader, type Checkpoint } from "@candor/ledger";
 import type { AuditFinding } from "./finding.js";
 
 /** A record as guards stored it. */
@@ -19,18 +11,6 @@ export interface Published {
   readonly body: Uint8Array;
   /** Name of the guard that signed it. */
   readonly guard: string;
-}
-
-const certificateHeader = "candor-certificate:";
-const decoder = new TextDecoder();
-
-/** The guard's certificate in a stored header block. */
-function certificateIn(headers: Uint8Array | undefined): Certificate | undefined {
-  const line = decoder
-    .decode(headers ?? new Uint8Array())
-    .split("\r\n")
-    .find((text) => text.toLowerCase().startsWith(certificateHeader));
-  return line === undefined ? undefined : decodeCertificate(line.slice(certificateHeader.length).trim());
 }
 
 function laneOfSubject(subject: string): number | undefined {
@@ -46,10 +26,8 @@ export class PublishedRecords {
   readonly bySubject = new Map<string, Published[]>();
   /** Names of the guards that signed something. */
   readonly guards = new Set<string>();
-  readonly #operator: string;
+  readonly #records: GuardRecords;
   readonly #wanted: (subject: string) => boolean;
-  /** Certificates that were checked, by their signature: there are few guards and many records. */
-  readonly #certified = new Map<string, boolean>();
   #last = 0;
 
   /**
@@ -57,7 +35,7 @@ export class PublishedRecords {
    * @param wanted whether a verdict or quarantine record is to be compared; checkpoints always are
    */
   constructor(operator: string, wanted: (subject: string) => boolean) {
-    this.#operator = operator;
+    this.#records = new GuardRecords(operator);
     this.#wanted = wanted;
   }
 
@@ -88,51 +66,39 @@ export class PublishedRecords {
     });
   }
 
+  /** One that nobody certified signed is kept: that it is there is a finding, and what it says is compared. */
   #takeRecord({ seq, subject, data }: StoredMessage): void {
     const kind = subject.startsWith("candor.quarantine.") ? "quarantine" : "verdict";
+    let field = "record";
     try {
-      const { body, certificate, signature } = decodeSigned(data);
-      const copy = Uint8Array.from(body);
+      const record = decodeSigned(data);
+      const { name } = record.certificate;
       const list = this.bySubject.get(subject) ?? [];
       this.bySubject.set(subject, list);
-      list.push({ kind, subject, recordSeq: seq, body: copy, guard: certificate.name });
-      this.guards.add(certificate.name);
-      const why = this.#refusal(certificate, () =>
-        verifySignature(certificate.key, guardRecordMessage(kind, copy), signature),
-      );
-      if (why !== undefined) this.#refuse(subject, seq, "signature", why);
+      list.push({ kind, subject, recordSeq: seq, body: Uint8Array.from(record.body), guard: name });
+      this.guards.add(name);
+      field = "signature";
+      this.#records.check(kind, subject, record);
     } catch (error) {
       if (!isCandorError(error)) throw error;
-      this.#refuse(subject, seq, "record", "it is no guard's record");
+      this.#refuse(subject, seq, field, error.message);
     }
   }
 
   #takeCheckpoint({ seq, subject, data, headers }: StoredMessage): void {
     try {
-      const certificate = certificateIn(headers);
+      const certificate = readCertificateHeader(headers);
       if (certificate === undefined) {
         this.#refuse(subject, seq, "certificate", "it comes without its guard's certificate");
         return;
       }
-      const checkpoint = openCheckpoint(decoder.decode(data), this.#operator, certificate);
+      const checkpoint = this.#records.checkpoint(subject, data, certificate);
       this.guards.add(certificate.name);
-      if (checkpoint.lane === laneOfSubject(subject)) this.checkpoints.push(checkpoint);
-      else this.#refuse(subject, seq, "origin", `it is about lane ${checkpoint.lane}`);
+      this.checkpoints.push(checkpoint);
     } catch (error) {
       if (!isCandorError(error)) throw error;
-      this.#refuse(subject, seq, "signature", error.message);
+      this.#refuse(subject, seq, error.code === "subject-mismatch" ? "origin" : "signature", error.message);
     }
-  }
-
-  #refusal(certificate: Certificate, isSigned: () => boolean): string | undefined {
-    const { name, role, signature } = certificate;
-    if (role !== "guard") return `${name} is certified as ${role} and is no guard`;
-    const id = Buffer.from(signature).toString("latin1") + certificate.key + name;
-    const isCertified =
-      this.#certified.get(id) ?? verifySignature(this.#operator, certificateMessage(certificate), signature);
-    this.#certified.set(id, isCertified);
-    if (!isCertified) return `the operator did not certify ${name}`;
-    return isSigned() ? undefined : `${name} did not sign this`;
   }
 
   #refuse(subject: string, recordSeq: number, field: string, why: string): void {

@@ -1,19 +1,16 @@
 import { describe, expect, it } from "vitest";
 import {
   defaultPolicy,
-  encodeQuarantineBody,
   encodeSigned,
   encodeVerdictBody,
   guardRecordMessage,
   policyHash,
   silentLogger,
-  zeroHash,
   type Certificate,
   type GuardRecord,
   type VerdictBody,
 } from "@candor/contract";
-import { createSeed, createSigner, issueCertificate, type Signer } from "@candor/ledger";
-import { GuardRecords } from "./guard-records.js";
+import { createSeed, createSigner, GuardRecords, issueCertificate, type Signer } from "@candor/ledger";
 import type { LogClient, StoredRecord } from "./log-client.js";
 import { Memory } from "./memory.js";
 import { formatCursor, parseCursor, readVerdicts, type VerdictEntry } from "./verdict-reader.js";
@@ -56,62 +53,6 @@ function signed(
 }
 
 const stranger = createSigner(createSeed());
-
-describe("B6 a guard's record", () => {
-  it("is opened by whoever has the operator's public key", () => {
-    expect(records.verdict(subject, signed(encodeVerdictBody(body)))).toEqual({ verdict: body, guard: "g1" });
-    const refusal = {
-      code: "malformed" as const,
-      seq: 7,
-      subject: "candor.log.3.r1.t1.orch.f1.intent",
-      sha256: zeroHash,
-      sentence: "Said for people.",
-      at: 0,
-      fold: 1,
-    };
-    const data = signed(encodeQuarantineBody(refusal), { kind: "quarantine" });
-    expect(records.quarantine("candor.quarantine.3.f1.7", data)).toEqual(refusal);
-    expect(() => records.quarantine("candor.quarantine.3.f1.8", data)).toThrow(
-      expect.objectContaining({ code: "subject-mismatch" }),
-    );
-  });
-
-  it.each<[string, Uint8Array, string]>([
-    ["another key signed it", signed(encodeVerdictBody(body), { signer: stranger }), "bad-signature"],
-    [
-      "it was signed as a record of another kind",
-      signed(encodeVerdictBody(body), { kind: "quarantine" }),
-      "bad-signature",
-    ],
-    [
-      "the guard vouches for itself",
-      signed(encodeVerdictBody(body), {
-        signer: stranger,
-        certificate: issueCertificate(stranger, { role: "guard", name: "g1", key: stranger.publicKey }),
-      }),
-      "untrusted-key",
-    ],
-    [
-      "an agent signed it",
-      signed(encodeVerdictBody(body), {
-        signer: stranger,
-        certificate: issueCertificate(operator, { role: "agent", name: "a1", key: stranger.publicKey }),
-      }),
-      "untrusted-key",
-    ],
-    [
-      "a known certificate got another name",
-      signed(encodeVerdictBody(body), { certificate: { ...certificate, name: "g2" } }),
-      "untrusted-key",
-    ],
-    ["it is about another task", signed(encodeVerdictBody({ ...body, task: "t2" })), "subject-mismatch"],
-    ["it is about another run", signed(encodeVerdictBody({ ...body, run: "r2" })), "subject-mismatch"],
-    ["it is of another judge", signed(encodeVerdictBody({ ...body, judge: "recall" })), "subject-mismatch"],
-    ["it is no record", new Uint8Array([1, 2, 3]), "malformed"],
-  ])("is never acted upon if %s", (_, data, code) => {
-    expect(() => records.verdict(subject, data)).toThrow(expect.objectContaining({ code }));
-  });
-});
 
 describe("S21 reading verdicts", () => {
   async function read(stream: readonly StoredRecord[], from?: string): Promise<VerdictEntry[]> {

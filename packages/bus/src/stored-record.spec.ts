@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeCanonical, encodeSigned } from "@candor/contract";
-import { readRecord } from "./guard-record.js";
+import { readRecord } from "./stored-record.js";
 
 const sign = (body: Uint8Array): Uint8Array =>
   encodeSigned({
@@ -10,7 +10,7 @@ const sign = (body: Uint8Array): Uint8Array =>
   });
 const verdict = "candor.vd.0.r.t.disclosure";
 
-describe("guard record", () => {
+describe("a stored record", () => {
   it("is read as far as its place takes", () => {
     const body = encodeCanonical({ ordinal: 3, verdict: "x" });
     expect(readRecord({ subject: verdict, seq: 9, data: sign(body) })).toEqual({
