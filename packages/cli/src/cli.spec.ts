@@ -49,6 +49,7 @@ const commands = [
   "streams show",
   "doctor",
   "explain",
+  "report check",
   "schema",
 ];
 
@@ -85,6 +86,8 @@ describe("Q2 one line for every error", () => {
     [["explain", "--nonsense"], exitCodes.usage, "bad-argument"],
     [["explain", "log-gpa"], exitCodes.usage, "not-found"],
     [["schema", "nonsense"], exitCodes.usage, "not-found"],
+    [["report", "check", "/nowhere/at/all"], exitCodes.usage, "bad-file"],
+    [["report", "check", "/"], exitCodes.usage, "bad-file"],
     [["up", "--port", "x"], exitCodes.usage, "bad-argument"],
     [["audit"], exitCodes.usage, "bad-argument"],
     [["audit", "--all", "--run", "r"], exitCodes.usage, "bad-argument"],

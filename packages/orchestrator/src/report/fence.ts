@@ -39,7 +39,6 @@ interface Open extends Mark {
   readonly start: number;
 }
 
-const fenceLine = /^( {0,3})(`{3,}|~{3,})(.*)$/s;
 const yamlWord = /^ya?ml(?=\s|$)/i;
 
 /** Finds the fenced blocks of an answer in one pass over its lines. */
@@ -64,12 +63,10 @@ export function scanFences(text: string): FenceScan {
   let line = 0;
   for (const { start, end, next } of linesOf(text)) {
     line += 1;
-    const [, indent = "", marks = "", rest = ""] = fenceAt(text, start, end);
-    if (marks === "") continue;
-    const found = { mark: marks.charAt(0), length: marks.length, indent: indent.length, info: rest.trim() };
-    const opening = { ...found, line: line + 1, start: next };
+    const found = markAt(text, start, end);
+    if (found === undefined) continue;
     if (open === undefined) {
-      if (canOpen(found)) open = opening;
+      if (canOpen(found)) open = { ...found, line: line + 1, start: next };
     } else if (closes(found, open)) {
       if (inner !== undefined && !closes(found, inner)) inner = undefined;
       finish(start, true);
@@ -77,7 +74,9 @@ export function scanFences(text: string): FenceScan {
     } else if (inner !== undefined && closes(found, inner)) {
       // It ends before the block around it does, so it is a quotation in there.
       inner = undefined;
-    } else if (found.mark === open.mark && canOpen(found) && yamlWord.test(found.info)) inner = opening;
+    } else if (open.info === "" && found.mark === open.mark && canOpen(found) && yamlWord.test(found.info)) {
+      inner = { ...found, line: line + 1, start: next };
+    }
   }
   finish(text.length, false);
   return { candidates, last, tail: text.slice(tailStart) };
@@ -103,12 +102,16 @@ function canOpen({ mark, info }: Mark): boolean {
   return mark === "~" || !info.includes("`");
 }
 
-/** The parts of a fence line, nothing for any other. Most lines are told apart by their first characters. */
-function fenceAt(text: string, start: number, end: number): readonly string[] {
+/** The mark that a line begins with, if it does. Most lines are told apart by their first characters. */
+function markAt(text: string, start: number, end: number): Mark | undefined {
   let first = start;
   while (first < end && text[first] === " ") first += 1;
-  const isMark = text[first] === "`" || text[first] === "~";
-  return first - start > 3 || !isMark ? [] : (fenceLine.exec(text.slice(start, end)) ?? []);
+  const mark = text[first];
+  if (first - start > 3 || (mark !== "`" && mark !== "~")) return undefined;
+  let rest = first;
+  while (rest < end && text[rest] === mark) rest += 1;
+  const length = rest - first;
+  return length < 3 ? undefined : { mark, length, indent: first - start, info: text.slice(rest, end).trim() };
 }
 
 function* linesOf(text: string): Generator<{ start: number; end: number; next: number }> {
