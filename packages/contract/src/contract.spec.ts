@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { hex } from "./bytes.js";
 import { completionConfidence, type ConfidenceFacts } from "./confidence.js";
 import { sha256 as portable } from "./digest-portable.js";
@@ -119,8 +119,18 @@ describe("policy, actions, tokens, schemas", () => {
     const token = { intent: Uint8Array.of(1, 2), lane: 3, sequence: 9, dataKey: new Uint8Array(32).fill(7) };
     const text = encodeDelegationToken(token);
     expect(decodeDelegationToken(`${text}\n`)).toEqual(token);
-    for (const bad of ["", "candor1.", text.slice(0, -4), text.slice(3)])
+    for (const bad of ["", "candor1.", text.slice(0, -4), text.slice(3), `${text.slice(0, 20)}!${text.slice(20)}`])
       expect(() => decodeDelegationToken(bad)).toThrow(/token/);
+  });
+
+  it("a delegation token needs nothing of Node", () => {
+    vi.stubGlobal("Buffer", undefined);
+    try {
+      const token = { intent: Uint8Array.of(255, 254), lane: 3, sequence: 9, dataKey: new Uint8Array(32).fill(7) };
+      expect(decodeDelegationToken(encodeDelegationToken(token))).toEqual(token);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it("every schema can be exported as JSON Schema", () => {

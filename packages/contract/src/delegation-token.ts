@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { decodeBase64Url, encodeBase64Url } from "./base64.js";
 import { certificateSchema, type Certificate } from "./certificate.js";
 import { CandorError } from "./errors.js";
 import { count, hash32, number } from "./identifiers.js";
@@ -24,15 +25,11 @@ export interface DelegationToken {
   readonly fleet?: Certificate | undefined;
 }
 
-function toBase64Url(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url");
-}
-
 /** One line of text. Hand it over by file descriptor, file of mode 0600 or message; never in an argument list. */
 export function encodeDelegationToken(token: DelegationToken): string {
   const { intent, lane, sequence, dataKey, fleet } = token;
   const members = [1, intent, lane, sequence, dataKey, ...(fleet === undefined ? [] : [fleet])];
-  return tokenPrefix + toBase64Url(encodeCanonical(members));
+  return tokenPrefix + encodeBase64Url(encodeCanonical(members));
 }
 
 /** @throws CandorError `malformed` if the text is no delegation token. */
@@ -52,8 +49,9 @@ export function decodeDelegationToken(text: string): DelegationToken {
 }
 
 function tryDecode(text: string): unknown {
+  const bytes = decodeBase64Url(text);
   try {
-    return decodeValue(new Uint8Array(Buffer.from(text, "base64url")));
+    return bytes === undefined ? undefined : decodeValue(bytes);
   } catch {
     return undefined;
   }

@@ -1,3 +1,5 @@
+import { utf8 } from "./bytes.js";
+
 /** First 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
 const roundConstants = Uint32Array.from(firstPrimes(64), (prime) => fraction32(Math.cbrt(prime)));
 const initialState = Uint32Array.from(firstPrimes(8), (prime) => fraction32(Math.sqrt(prime)));
@@ -53,4 +55,9 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   const out = new DataView(digest.buffer);
   for (const [i, word] of state.entries()) out.setUint32(i * 4, word);
   return digest;
+}
+
+/** SHA-256 of a text's UTF-8, as a text of one character a byte. */
+export function sha256Text(text: string): string {
+  return String.fromCharCode(...sha256(utf8(text)));
 }

@@ -1,1 +1,1 @@
-export { sha256 } from "#digest";
+export { sha256, sha256Text } from "#digest";

@@ -5,6 +5,7 @@ export { certificateMessage, certificateSchema, taskKeyMessage } from "./certifi
 export type { Certificate, TaskKeySubject } from "./certificate.js";
 export { completionConfidence } from "./confidence.js";
 export type { ConfidenceFacts } from "./confidence.js";
+export { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "./base64.js";
 export { decodeDelegationToken, encodeDelegationToken } from "./delegation-token.js";
 export type { DelegationToken } from "./delegation-token.js";
 export { sha256 } from "./digest.js";

@@ -100,11 +100,12 @@ export function liveSubject(stored: string): string {
   return `candor.live.${stored.slice("candor.".length)}`;
 }
 
+/** `claim-<epoch>` before an effect runs, then `done`, or `void-<epoch>` where certainly nothing happened in that epoch. */
 export function intentKeySubject(at: {
   actor: string;
   run: string;
   key: string;
-  step: `claim-${number}` | "done";
+  step: `claim-${number}` | `void-${number}` | "done";
 }): string {
   return `candor.key.${at.actor}.${at.run}.${at.key}.${at.step}`;
 }

@@ -28,6 +28,13 @@ function threeTries(): Tally {
   return tally;
 }
 
+/** The 22 bits of FNV-1a that an entry is first compared by. */
+function fnv(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 10;
+}
+
 describe("D1 D2 tally", () => {
   it("a success recovers the whole row of tries that it ends", () => {
     const tally = threeTries();
@@ -60,5 +67,19 @@ describe("D1 D2 tally", () => {
     expect(tally.undisclosedRetries({ entries: honest.slice(1) })).toEqual([4]);
     expect(tally.undisclosedRetries({ entries: honest.map((e) => ({ ...e, delayMs: 0 })) })).toEqual([4, 5]);
     expect(tally.undisclosedRetries({ entries: honest.map((e) => ({ ...e, reason: 1 })) })).toEqual([4, 5]);
+  });
+
+  it("finds a lie that was made to look like the truth to 22 bits", () => {
+    const told = [];
+    for (let delayMs = 6; delayMs < 2 ** 24 && told.length < 1; delayMs += 1) {
+      if (fnv(`o\n\n2\n${delayMs}\nfailed`) === fnv("o\n\n2\n5\nfailed")) told.push(delayMs);
+    }
+    const [delayMs] = told;
+    if (delayMs === undefined) expect.unreachable("no collision in the first 2^24 delays");
+    const entries = [
+      { seq: 4, ...retry(2, 2, "failed"), delayMs },
+      { seq: 5, ...retry(3, 3, "ok") },
+    ];
+    expect(threeTries().undisclosedRetries({ entries })).toEqual([4, 5]);
   });
 });

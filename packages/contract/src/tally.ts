@@ -1,3 +1,4 @@
+import { sha256Text } from "#digest";
 import type { ErrorLogReceipt, RetryManifest } from "./payloads/agent.js";
 import type { Payload } from "./payloads/index.js";
 import { errorTypes, finalities, type ErrorType, type EventKind, type ScopeDimension } from "./vocabulary.js";
@@ -12,19 +13,30 @@ export type RetryEntry = RetryManifest["entries"][number];
  */
 const width = 2;
 const fingerprintSpan = 2 ** 22;
-const outcomeWords = ["ok", "failed", "abandoned"] as const;
 
-/** FNV-1a over the texts and numbers of an entry: not against malice (the chain is), but to keep open tasks small. */
-function fingerprint(entry: Omit<RetryEntry, "seq" | "reason">): number {
-  const text = `${entry.operation}\n${entry.upstream ?? ""}\n${entry.attempt}\n${entry.delayMs}\n${outcomeWords.indexOf(entry.outcome)}`;
+/** An entry but for its place. Labels hold no line break and an upstream is never empty, so no two entries read alike. */
+function textOf({ operation, upstream, attempt, delayMs, outcome }: Omit<RetryEntry, "seq" | "reason">): string {
+  return `${operation}\n${upstream ?? ""}\n${attempt}\n${delayMs}\n${outcome}`;
+}
+
+/**
+ * FNV-1a over the text of an entry. It only says which entry of a manifest differs: whether one does, which an agent
+ * could hide behind a collision, is the running digest's to say.
+ */
+function fingerprint(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 10;
 }
 
 /** An answer that is no answer (to itself or to what came later) packs like none that a log can hold. */
-function packAnswer(entry: RetryEntry): number {
-  return (entry.seq - entry.reason) * fingerprintSpan + fingerprint(entry);
+function packAnswer({ seq, reason }: RetryEntry, text: string): number {
+  return (seq - reason) * fingerprintSpan + fingerprint(text);
+}
+
+/** SHA-256 over all retries so far, each after the digest of those before it. */
+function digestWith(before: string, { seq, reason }: RetryEntry, text: string): string {
+  return sha256Text(`${before}\n${seq}\n${reason}\n${text}`);
 }
 
 function packError({ seq, type, finality, recovered }: ErrorEntry): number {
@@ -52,6 +64,7 @@ export class Tally {
   readonly byKind: Partial<Record<EventKind, number>> = {};
   #errorCount = 0;
   #entries: number[] = [];
+  #retryDigest = "";
   #used = 0;
 
   add(seq: number, kind: EventKind, payload: unknown): void {
@@ -89,13 +102,19 @@ export class Tally {
   undisclosedRetries(manifest: Pick<RetryManifest, "entries">): number[] {
     const listed = new Map(manifest.entries.map((entry) => [entry.seq, entry]));
     const missing: number[] = [];
+    const all: number[] = [];
+    let digest = "";
     for (let i = 0; i < this.#used; i += width) {
       const seq = -(this.#entries[i] as number);
       if (seq < 0) continue;
+      all.push(seq);
       const entry = listed.get(seq);
-      if (entry === undefined || packAnswer(entry) !== this.#entries[i + 1]) missing.push(seq);
+      const text = entry === undefined ? "" : textOf(entry);
+      if (entry !== undefined) digest = digestWith(digest, entry, text);
+      if (entry === undefined || packAnswer(entry, text) !== this.#entries[i + 1]) missing.push(seq);
     }
-    return missing;
+    // A lie that was made to collide is known by the digest, though not which entry it is.
+    return missing.length === 0 && digest !== this.#retryDigest ? all : missing;
   }
 
   /** `seq` of every error that some retry answers. */
@@ -114,7 +133,10 @@ export class Tally {
   }
 
   #addRetry(seq: number, payload: Payload<"retry">): void {
-    this.#append(-seq, packAnswer({ seq, ...payload }));
+    const entry = { seq, ...payload };
+    const text = textOf(entry);
+    this.#append(-seq, packAnswer(entry, text));
+    this.#retryDigest = digestWith(this.#retryDigest, entry, text);
     if (payload.outcome !== "ok") return;
     // A success answers its own error and, step by step, the whole row of failed tries before it.
     let reason = payload.reason;

@@ -1,6 +1,11 @@
 import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
 
-/** Leading bytes kept of each hash: 2^64 work to hide a fork behind an equal prefix, at half the memory. */
+/**
+ * Leading bytes kept of each hash, at half the memory. An agent that spends about 2^64 hashes, which is dear and not out of
+ * reach, can make two events that begin alike: the guard then takes the second for a repetition of the first, and the next
+ * event may name either. It judges the one that the log has first, so nothing that happened is hidden from it; what such an
+ * agent wins is a second story to tell others. An audit compares the links of a chain by all 32 bytes, and finds it.
+ */
 const keptBytes = 16;
 
 export type ChainFault = "log-fork" | "chain-broken";
@@ -98,7 +103,7 @@ export class AuthorChain {
   #take(entry: AdmittedEvent): void {
     const offset = (this.#next - 1) * keptBytes;
     if (offset + keptBytes > this.#hashes.length) {
-      const larger = new Uint8Array(Math.max(this.#next + 3, Math.ceil(this.#next * 1.25)) * keptBytes);
+      const larger = new Uint8Array(Math.max(this.#next + 3, Math.ceil(this.#next * 1.125)) * keptBytes);
       larger.set(this.#hashes);
       this.#hashes = larger;
     }

@@ -2,13 +2,14 @@ import {
   CandorError,
   certificateMessage,
   certificateSchema,
+  decodeBase64Url,
   decodeValue,
+  encodeBase64Url,
   encodeCanonical,
   taskKeyMessage,
   type Certificate,
   type TaskKeySubject,
 } from "@candor/contract";
-import { decodeBase64Url, encodeBase64Url } from "./base64.js";
 import { verifySignature } from "./signature/signature.js";
 import type { Signer } from "./signature/signer.js";
 

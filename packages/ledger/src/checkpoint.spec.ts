@@ -1,7 +1,6 @@
-import { sha256 } from "@candor/contract";
+import { encodeBase64, sha256 } from "@candor/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeBase64 } from "./base64.js";
 import { issueCertificate } from "./certificate.js";
 import {
   formatCheckpoint,

@@ -1,5 +1,4 @@
-import { CandorError, hex, type Certificate } from "@candor/contract";
-import { decodeBase64, encodeBase64 } from "./base64.js";
+import { CandorError, decodeBase64, encodeBase64, hex, type Certificate } from "@candor/contract";
 import { checkCertificate } from "./certificate.js";
 import { openNote, parseNote, signNote } from "./note.js";
 import type { Signer } from "./signature/signer.js";
@@ -30,6 +29,9 @@ const lineNames = ["origin", "size", "root", "position", "time", "leaf", "fold",
  * The text of a checkpoint (C2SP tlog-checkpoint): origin `candor/lane/<lane>`, size and base64 root, then the extension lines
  * `position`, `time` (ms), `leaf` (base64), `fold` and `policies` (hex, sorted, comma between; `-` for none). It is a function
  * of the checkpoint, so that two guards write the same.
+ *
+ * The origin tells lanes apart and not deployments: which log a checkpoint is of follows from the operator who certified
+ * its guard. So each deployment needs an operator of its own, staging too.
  */
 export function formatCheckpoint(checkpoint: Checkpoint): string {
   const { lane, size, root, position, timeMs, leaf, fold, policies } = checkpoint;

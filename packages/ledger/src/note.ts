@@ -1,5 +1,4 @@
-import { CandorError, concatBytes, sha256, utf8 } from "@candor/contract";
-import { decodeBase64, encodeBase64 } from "./base64.js";
+import { CandorError, concatBytes, decodeBase64, encodeBase64, sha256, utf8 } from "@candor/contract";
 import { decodePublicKey } from "./key-text.js";
 import { verifySignature } from "./signature/signature.js";
 import type { Signer } from "./signature/signer.js";

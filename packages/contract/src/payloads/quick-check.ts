@@ -10,7 +10,7 @@ interface Definition {
 }
 
 interface Schema {
-  readonly _zod: { readonly def: Definition };
+  readonly _zod: { readonly def: Definition; readonly traits: ReadonlySet<string> };
 }
 
 /** Texts of a pattern that were found good; a regular expression costs ten times a look-up. */
@@ -58,7 +58,9 @@ const constraints: Readonly<Record<string, (check: Definition) => QuickCheck | u
     format === "regex" && pattern instanceof RegExp ? matches(pattern) : undefined,
 };
 
-function matches(pattern: RegExp): QuickCheck {
+/** A pattern that remembers where it was (`g`, `y`) answers by what it was asked before. */
+function matches(pattern: RegExp): QuickCheck | undefined {
+  if (pattern.global || pattern.sticky) return undefined;
   const good = new Set<unknown>();
   return (value) => {
     if (good.has(value)) return true;
@@ -69,6 +71,7 @@ function matches(pattern: RegExp): QuickCheck {
   };
 }
 
+/** Any schema may carry checks of its own: limits, patterns, and refinements, which are not known here. */
 function constrained(definition: Definition, base: QuickCheck): QuickCheck | undefined {
   const checks = known(checksOf(definition).map((check) => constraints[String(check["check"])]?.(check)));
   return checks === undefined ? undefined : all([base, ...checks]);
@@ -80,34 +83,36 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function objectCheck({ shape, catchall }: Definition): QuickCheck | undefined {
   if (catchall === undefined || definitionOf(catchall).type !== "never") return undefined;
-  const fields = Object.entries(shape as Readonly<Record<string, Schema>>);
-  const names = fields.map(([name]) => name);
-  const isOptional = fields.map(([, schema]) => definitionOf(schema).type === "optional");
-  const checks = known(fields.map(([, schema]) => quickCheck(schema)));
-  if (checks === undefined) return undefined;
+  const fields = new Map<string, { readonly check: QuickCheck; readonly isRequired: boolean }>();
+  let required = 0;
+  for (const [name, schema] of Object.entries(shape as Readonly<Record<string, Schema>>)) {
+    const check = quickCheck(schema);
+    if (check === undefined) return undefined;
+    const isRequired = definitionOf(schema).type !== "optional";
+    if (isRequired) required += 1;
+    fields.set(name, { check, isRequired });
+  }
   return (value) => {
     if (!isPlain(value)) return false;
-    // Lengths of the names that are known, each counted one more: 0 in the end means that there is no other name.
-    let unexplained = 0;
-    for (let i = 0; i < names.length; i += 1) {
-      const name = names[i] as string;
-      const field = value[name];
-      if (field === undefined) {
-        if (isOptional[i] !== true) return false;
-      } else {
-        if (checks[i]?.(field) !== true) return false;
-        unexplained -= name.length + 1;
-      }
+    let missing = required;
+    for (const name in value) {
+      const field = fields.get(name);
+      if (field?.check(value[name]) !== true) return false;
+      if (field.isRequired) missing -= 1;
     }
-    for (const name in value) unexplained += name.length + 1;
-    return unexplained === 0;
+    return missing === 0;
   };
 }
 
 function arrayCheck(definition: Definition): QuickCheck | undefined {
   const element = quickCheck(definition["element"]);
   if (element === undefined) return undefined;
-  return constrained(definition, (value) => Array.isArray(value) && value.every(element));
+  return (value) => {
+    if (!Array.isArray(value)) return false;
+    // By index: `every` passes over holes, which a schema takes for undefined.
+    for (let i = 0; i < value.length; i += 1) if (!element(value[i])) return false;
+    return true;
+  };
 }
 
 function recordCheck({ keyType, valueType, partial }: Definition): QuickCheck | undefined {
@@ -117,9 +122,10 @@ function recordCheck({ keyType, valueType, partial }: Definition): QuickCheck | 
   const due = type === "enum" && partial !== true ? Object.keys(entries as object).length : undefined;
   return (value) => {
     if (!isPlain(value)) return false;
-    const names = Object.keys(value);
+    // A schema looks at symbols too, and drops a `__proto__`.
+    const names = Reflect.ownKeys(value);
     if (due !== undefined && names.length !== due) return false;
-    return names.every((name) => key(name) && item(value[name]));
+    return names.every((name) => name !== "__proto__" && key(name) && item(value[name as string]));
   };
 }
 
@@ -127,16 +133,17 @@ const byType: Readonly<Record<string, (definition: Definition) => QuickCheck | u
   object: objectCheck,
   array: arrayCheck,
   record: recordCheck,
-  string: (definition) =>
-    definition["format"] === undefined ? constrained(definition, (value) => typeof value === "string") : undefined,
-  number: (definition) => {
-    const { format } = definition;
-    if (format === undefined) return constrained(definition, (value) => Number.isFinite(value));
-    return format === "safeint" ? constrained(definition, (value) => Number.isSafeInteger(value)) : undefined;
+  string: ({ format }) => (format === undefined ? (value) => typeof value === "string" : undefined),
+  number: ({ format }) => {
+    if (format === undefined) return (value) => Number.isFinite(value);
+    return format === "safeint" ? (value) => Number.isSafeInteger(value) : undefined;
   },
-  boolean: (definition) => constrained(definition, (value) => typeof value === "boolean"),
+  boolean: () => (value) => typeof value === "boolean",
   enum: ({ entries }) => {
-    const members = new Set<unknown>(Object.values(entries as object));
+    const values: readonly unknown[] = Object.values(entries as object);
+    // An enumeration of numbers lists its names beside them.
+    if (values.some((value) => typeof value !== "string")) return undefined;
+    const members = new Set(values);
     return (value) => members.has(value);
   },
   literal: ({ values }) => {
@@ -161,7 +168,11 @@ const byType: Readonly<Record<string, (definition: Definition) => QuickCheck | u
  */
 export function quickCheck(schema: unknown): QuickCheck | undefined {
   const definition = definitionOf(schema);
-  return definition["coerce"] === true ? undefined : byType[definition.type]?.(definition);
+  // One that is exactly optional may be left out, and may not be undefined.
+  const isExact = (schema as Schema)._zod.traits.has("$ZodExactOptional");
+  if (definition["coerce"] === true || isExact) return undefined;
+  const base = byType[definition.type]?.(definition);
+  return base === undefined ? undefined : constrained(definition, base);
 }
 
 /** A quick check in front of a schema: true if it takes the value as it is, false if the schema itself must say. */

@@ -1,5 +1,4 @@
-import { isId, roles, type Certificate, type Role } from "@candor/contract";
-import { decodeBase64, encodeBase64 } from "../base64.js";
+import { decodeBase64, encodeBase64, isId, roles, type Certificate, type Role } from "@candor/contract";
 import { isPublicKey } from "../key-text.js";
 import { parseDocument, textField, formatDocument, type Document } from "./document.js";
 import { readOwnFile } from "./private-file.js";

@@ -1,5 +1,4 @@
-import { CandorError } from "@candor/contract";
-import { decodeBase64Url, encodeBase64Url } from "../base64.js";
+import { CandorError, decodeBase64Url, encodeBase64Url } from "@candor/contract";
 import { readParts } from "./credentials-folder.js";
 import { credentialsOf, type Credentials } from "./credentials.js";
 import { documentOf, formatDocument, parseDocument, textField } from "./document.js";
