@@ -190,6 +190,9 @@ describe("Q3 candor streams", () => {
     const unasked = await candor(["streams", "apply", "--replicas", "3", ...data()]);
     expect(unasked.exit).toBe(exitCodes.usage);
     expect(unasked.stderr).toContain("--yes");
+    const otherLanes = await candor(["streams", "apply", "--check", "--lanes", "8", ...data()]);
+    expect(otherLanes).toMatchObject({ exit: exitCodes.finding, stderr: "" });
+    expect(otherLanes.stdout).toContain("can't be changed");
     const fixed = await candor(["streams", "apply", "--lanes", "8", "--yes", ...data()]);
     expect(fixed.exit).toBe(exitCodes.setup);
     expect(fixed.stderr).toMatch(/^candor: streams-differ: .*\n$/);

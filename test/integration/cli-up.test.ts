@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -145,6 +146,20 @@ describe("Q2 candor up where it can't", () => {
     });
     expect(result.exit).toBe(exitCodes.setup);
     expect(result.stderr).toMatch(new RegExp(`^candor: ${code}: .*\n$`));
+  });
+
+  it("Ctrl-C before it is up ends it as an interruption, whatever became of what was under way", async () => {
+    const [program, started] = [join(dir, "slow-server"), join(dir, "slow-server.started")];
+    await writeFile(program, `#!/bin/sh\ntouch ${started}\nsleep 1\nexit 1\n`);
+    await chmod(program, 0o755);
+    const options = { env: { CANDOR_NATS_SERVER: program } };
+    const process = startCandor(["up", "--data", join(dir, "slow"), "--port", "0"], options);
+    running.push(process);
+    await until(() => existsSync(started));
+    process.child.kill("SIGINT");
+    const { exit, stderr } = await process.ended;
+    expect(exit).toBe(130);
+    expect(stderr).toMatch(/^Interrupted\. [^\n]*\n$/);
   });
 
   it("says whose key others can read", async () => {

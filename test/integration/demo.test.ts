@@ -157,8 +157,8 @@ describe("candor demo", () => {
     await demo.until("pays invoice-1041");
     expect(await isServed()).toBe(true);
     demo.child.kill("SIGINT");
-    expect(await demo.ended).toEqual([4, null]);
-    expect(demo.stderr().trim().split("\n").at(-1)).toMatch(/^candor: undecided: /);
+    expect(await demo.ended).toEqual([130, null]);
+    expect(demo.stderr().trim().split("\n").at(-1)).toMatch(/^Interrupted\. /);
     expect(await isServed()).toBe(false);
   });
 

@@ -5,6 +5,7 @@ import { commandLoaders, type AddCommand } from "./command-loaders.js";
 import { createContext, type Context } from "./context.js";
 import { toFailure } from "./failure.js";
 import { examples } from "./help.js";
+import type { CliExit } from "./exit.js";
 import { jsonLine } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
@@ -79,7 +80,7 @@ export async function runCli(
   args: readonly string[],
   terminal: Terminal,
   environment: Context["environment"],
-): Promise<ExitCode> {
+): Promise<CliExit> {
   const context = createContext(terminal, environment);
   try {
     const program = await createProgram(context, args);

@@ -1,4 +1,5 @@
-import { exitCodes, type ExitCode } from "@candor/contract";
+import { exitCodes } from "@candor/contract";
+import type { CliExit } from "./exit.js";
 import { jsonText } from "./output/json.js";
 import type { Terminal } from "./output/terminal.js";
 
@@ -7,7 +8,7 @@ export interface Context {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What the process ends with; a command that finds something sets it. */
-  exit: ExitCode;
+  exit: CliExit;
 }
 
 export function createContext(terminal: Terminal, environment: Context["environment"]): Context {

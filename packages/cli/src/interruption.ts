@@ -1,8 +1,8 @@
-/** A wish to stop: Ctrl-C, or what a service manager or a closed terminal sends. */
-const wishes = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+import type { Context } from "./context.js";
+import { exitOfSignal, type Wish } from "./exit.js";
 
-/** Numbers of the signals, as shells report them. */
-const exitOf = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** A wish to stop: Ctrl-C, or what a service manager or a closed terminal sends. */
+const wishes = Object.keys(exitOfSignal) as Wish[];
 
 export interface Interruption {
   /** Aborted at the first wish to stop; the reason is the signal's name. */
@@ -18,7 +18,7 @@ export function watchInterruption(): Interruption {
   const controller = new AbortController();
   const listeners = wishes.map((wish) => {
     const listener = (): void => {
-      if (controller.signal.aborted) process.exit(exitOf[wish]);
+      if (controller.signal.aborted) process.exit(exitOfSignal[wish]);
       controller.abort(wish);
     };
     process.on(wish, listener);
@@ -30,6 +30,17 @@ export function watchInterruption(): Interruption {
       for (const [wish, listener] of listeners) process.off(wish, listener);
     },
   };
+}
+
+/**
+ * Ends a command that somebody asked to stop before it was through: one line, and the signal's exit code. It is no error.
+ *
+ * @param wish the signal, or the reason of a signal that `watchInterruption` aborted
+ * @param text what that means for what was under way
+ */
+export function endInterrupted(context: Context, wish: unknown, text: string): void {
+  context.exit = exitOfSignal[wishes.find((known) => known === wish) ?? "SIGINT"];
+  context.terminal.note(`Interrupted. ${text}`);
 }
 
 /** Resolves when the signal is aborted. */

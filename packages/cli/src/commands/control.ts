@@ -147,7 +147,8 @@ export function addTerminate(program: Command, context: Context): void {
     .option("--json", "print JSON")
     .addHelpText("after", examples("candor terminate demo-1 pay-invoices --yes"))
     .action(async (run: string, task: string, options: ControlOptions & { readonly yes?: boolean }) => {
-      if (options.yes !== true) await confirm(context, `Terminate task ${task} of run ${run}? There is no window.`);
+      const question = `Terminate task ${task} of run ${run}? There is no window.`;
+      if (options.yes !== true && !(await confirm(context, question))) return;
       const { reason } = options;
       await control(context, options, { run, task, intent: "terminate", windowMs: 0 }, (attached) =>
         attached.terminate(task, { reason }),

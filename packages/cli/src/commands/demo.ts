@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { CandorError, exitCodes } from "@candor/contract";
+import { exitCodes } from "@candor/contract";
 import {
   defaultMigrations,
   demoIdentities,
@@ -16,7 +16,7 @@ import { formatDuration } from "../duration.js";
 import { defaultIdentities } from "../embedded/identities.js";
 import { startEmbedded } from "../embedded/embedded.js";
 import { examples } from "../help.js";
-import { watchInterruption } from "../interruption.js";
+import { endInterrupted, watchInterruption } from "../interruption.js";
 import { withBoard, type Tell } from "../output/board.js";
 import { printable } from "../output/printable.js";
 import { listing, table } from "../output/table.js";
@@ -178,7 +178,11 @@ Exit code 0 only if the guard was right about every task.`,
         if (!result.right) context.exit = exitCodes.finding;
       } catch (error) {
         if (!interruption.signal.aborted) throw error;
-        throw new CandorError("undecided", "Stopped before the guard was through. The data is kept; run it again.");
+        endInterrupted(
+          context,
+          interruption.signal.reason,
+          "The guard was not through with it. The data is kept; run it again.",
+        );
       } finally {
         interruption.release();
       }

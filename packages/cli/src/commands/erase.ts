@@ -52,8 +52,8 @@ export function addErase(program: Command, context: Context): void {
             { path: "run" },
           );
         }
-        if (options.yes !== true)
-          await confirm(context, `Erase the data key of run ${run}? Its prose is then lost for good.`);
+        const question = `Erase the data key of run ${run}? Its prose is then lost for good.`;
+        if (options.yes !== true && !(await confirm(context, question))) return;
         const fleets = await eraseKeys(bus, run);
         present(
           context,

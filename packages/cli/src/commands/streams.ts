@@ -88,12 +88,13 @@ function addApply(group: Command, context: Context): void {
             );
           }
           if (applied) {
-            if (options.yes !== true) await confirm(context, `Make these ${changes.length} changes?`);
+            const question = `Make ${changes.length === 1 ? "this change" : `these ${changes.length} changes`}?`;
+            if (options.yes !== true && !(await confirm(context, question))) return;
             await applyStreams(nc, wanted);
           }
           if (options.json === true) present(context, options, { changes, applied }, () => "");
           else if (applied) context.terminal.out("Done.");
-          if (isFixed)
+          if (isFixed && options.check !== true)
             throw new CandorError(
               "streams-differ",
               "What can't be changed was fixed when the streams were made: use another server, or the settings they were made with.",

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { CandorError } from "@candor/contract";
+import { CandorError, exitCodes } from "@candor/contract";
 import type { Command } from "commander";
 import { addedRoles } from "../auth/auth-folder.js";
 import type { CommonOptions, Context } from "../context.js";
 import { startEmbedded, type Embedded } from "../embedded/embedded.js";
 import { examples } from "../help.js";
-import { untilAborted, watchInterruption } from "../interruption.js";
+import { endInterrupted, untilAborted, watchInterruption } from "../interruption.js";
 import { jsonLine } from "../output/json.js";
 import { withProgress } from "../output/progress.js";
 import { listing } from "../output/table.js";
@@ -88,22 +88,35 @@ export function addUp(program: Command, context: Context): void {
     .option("--json", "print one line of JSON when it is up")
     .addHelpText("after", examples("candor up", "candor up --data /var/lib/candor --port 4333"))
     .action(async (options: UpOptions) => {
-      const dataDir = options.data ?? defaultDataDir(context);
       const interruption = watchInterruption();
-      const { lanes } = options;
-      const embedded = await withProgress(context.terminal, "candor up", (say) =>
-        startEmbedded({ dataDir, ...portOf(options), ...(lanes === undefined ? {} : { lanes }), onStep: say }),
-      );
       try {
-        if (options.json === true) context.terminal.out(jsonLine(description(embedded)));
-        else sayReady(context, embedded);
-        warnOfHaltedLanes(context, embedded);
-        const failure = await untilOver(embedded, interruption.signal);
-        if (failure !== undefined) throw failure;
-        context.terminal.note("Stopping.");
+        await run(context, options, interruption.signal);
+      } catch (error) {
+        // What was under way may have been stopped by the same Ctrl-C, and its complaint is no news then.
+        if (!interruption.signal.aborted) throw error;
+        endInterrupted(context, interruption.signal.reason, "It was not up yet; what there is of data stays.");
       } finally {
-        await embedded.stop();
         interruption.release();
       }
     });
+}
+
+/** Brings it all up, and keeps it so until the signal. @throws CandorError of what did not start, or ended by itself */
+async function run(context: Context, options: UpOptions, signal: AbortSignal): Promise<void> {
+  const dataDir = options.data ?? defaultDataDir(context);
+  const { lanes } = options;
+  const embedded = await withProgress(context.terminal, "candor up", (say) =>
+    startEmbedded({ dataDir, ...portOf(options), ...(lanes === undefined ? {} : { lanes }), onStep: say }),
+  );
+  try {
+    if (options.json === true) context.terminal.out(jsonLine(description(embedded)));
+    else sayReady(context, embedded);
+    warnOfHaltedLanes(context, embedded);
+    const failure = await untilOver(embedded, signal);
+    if (failure !== undefined) throw failure;
+    context.terminal.note("Stopping.");
+    if (embedded.haltedLanes.length > 0) context.exit = exitCodes.finding;
+  } finally {
+    await embedded.stop();
+  }
 }
