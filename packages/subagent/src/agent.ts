@@ -78,8 +78,11 @@ export class Subagent {
    *   `server-unreachable`
    */
   async accept(token: string, options: AcceptOptions = {}): Promise<SubagentTask> {
-    const { name, signer, trust } = this.#credentials;
-    const identity = { name, signer, operator: trust.operator };
+    const { name, signer, certificate, trust } = this.#credentials;
+    if (certificate === undefined) {
+      throw new CandorError("not-found", `The credentials of ${name} hold no certificate: have them made anew.`);
+    }
+    const identity = { name, signer, certificate, operator: trust.operator };
     const context = { identity, bus: this.#port, spoolDir: this.#spoolDir, limits: this.#limits, logger: this.#logger };
     const task = await openTask(context, token, options);
     this.#tasks.add(task);

@@ -45,7 +45,6 @@ export interface EffectsOptions {
   readonly control: Control;
   readonly spool: { readonly content: SpoolContent; write(record: SpoolRecord): void };
   readonly dataKey: Uint8Array;
-  readonly epoch: number;
   readonly mode: Mode;
   readonly minted: Payload<"delegate">["intents"];
   readonly inherited: ReadonlyMap<string, Inherited>;
@@ -70,6 +69,8 @@ export class Effects {
   readonly #options: EffectsOptions;
   readonly #running = new Map<string, Running>();
   readonly #callingOff = new Set<Promise<void>>();
+  /** Minted keys that were claimed to be dispatched, in this process. */
+  readonly #claimed = new Set<string>();
 
   constructor(options: EffectsOptions) {
     this.#options = options;
@@ -78,6 +79,19 @@ export class Effects {
   /** Waits until no dispatch is open that was given up. Effects under way are calls of the desk. */
   async settled(): Promise<void> {
     while (this.#callingOff.size > 0) await Promise.allSettled(this.#callingOff);
+  }
+
+  /**
+   * Writes down under which claimed keys certainly nothing happened, so that a later epoch may do it: effects that were
+   * turned away or did not run, and dispatches that the fence refused. Only when nothing more can be dispatched.
+   */
+  voidClaims(): void {
+    const { book, keys, minted, recorder } = this.#options;
+    for (const { key } of minted) {
+      const phase = book.lastOf(key)?.phase;
+      const isRefused = phase === undefined && this.#claimed.has(key) && !recorder.isUnsure;
+      if (phase === "failed" || phase === "not-run" || isRefused) keys.void(key);
+    }
   }
 
   /** @see TaskContext.effect */
@@ -190,7 +204,10 @@ export class Effects {
         desk.requireUnreported();
         book.requireRoom(plan);
         const fence = await control.fence();
-        if (plan.minted) claim = keys.claim(key, dispatchMs);
+        if (plan.minted) {
+          this.#claimed.add(key);
+          claim = keys.claim(key, dispatchMs);
+        }
         claim.catch(() => undefined);
         return fence;
       },
@@ -232,7 +249,7 @@ export class Effects {
   }
 
   async #commit(plan: Planned, dispatch: number, value: unknown, identifiers: Record<string, string>): Promise<void> {
-    const { spool, dataKey, keys, epoch } = this.#options;
+    const { spool, dataKey, keys } = this.#options;
     const result = encryptJson(value, dataKey);
     if (result !== undefined) {
       spool.write({ type: "result", key: plan.key, dispatch, result });
@@ -240,7 +257,7 @@ export class Effects {
     }
     await this.#outcome(plan, dispatch, "committed", identifiers);
     if (!plan.minted) return;
-    keys.settle(plan.key, { epoch, dispatch, identifiers, arguments: plan.arguments, result }, () => {
+    keys.settle(plan.key, { dispatch, identifiers, arguments: plan.arguments, result }, () => {
       spool.write({ type: "done", key: plan.key });
     });
   }

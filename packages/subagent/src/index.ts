@@ -1,3 +1,5 @@
+export { CandorError, errorCodes, isCandorError } from "@candor/contract";
+export type { ErrorAction, ErrorCode } from "@candor/contract";
 export { connectSubagent } from "./agent.js";
 export type { QuarantineNotice, Subagent, SubagentOptions } from "./agent.js";
 export type { AttemptOptions, Try } from "./attempt.js";

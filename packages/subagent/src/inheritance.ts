@@ -1,15 +1,18 @@
 import type { Payload } from "@candor/contract";
-import type { DoneRecord, IntentKeys } from "./intent-keys.js";
+import type { IntentKeys } from "./intent-keys.js";
+import type { DoneRecord, KeyRecord } from "./key-record.js";
 
 /** What an earlier epoch left under an intent key. */
-export type Inherited = { readonly state: "done"; readonly done: DoneRecord } | { readonly state: "in-doubt" };
+export type Inherited =
+  { readonly state: "done"; readonly done: DoneRecord; readonly record: KeyRecord } | { readonly state: "in-doubt" };
 
 /** Look-ups at once. */
 const width = 16;
 
 /**
  * Looks up what earlier epochs did under the minted keys, so that nothing is done twice: this agent's own, and those of
- * the predecessor that the delegation names. A claim without a result leaves the key in doubt. What is found is written
+ * the predecessor that the delegation names. A claim leaves the key in doubt unless there is a result, or its holder's
+ * word that nothing happened in that epoch; a result that is not provably an agent's word does too. What is found is written
  * down under this agent too, so that the next in line need only ask this one.
  *
  * @throws CandorError `server-unreachable`
@@ -44,8 +47,9 @@ async function stateOf(
   epochsOf: ReadonlyMap<string, number>,
 ): Promise<Inherited | undefined> {
   for (const actor of epochsOf.keys()) {
-    const done = await keys.done(actor, key);
-    if (done !== undefined) return { state: "done", done };
+    const record = await keys.done(actor, key);
+    if (record === "unproven") return { state: "in-doubt" };
+    if (record?.outcome.type === "done") return { state: "done", done: record.outcome, record };
   }
   for (const [actor, last] of epochsOf) {
     for (let epoch = last; epoch >= 1; epoch -= 1) {
@@ -56,6 +60,6 @@ async function stateOf(
 }
 
 async function passOn(keys: IntentKeys, key: string, inherited: Inherited): Promise<void> {
-  if (inherited.state === "done") keys.settle(key, inherited.done, () => undefined);
+  if (inherited.state === "done") keys.handOn(key, inherited.record);
   else await keys.claim(key, 5_000);
 }

@@ -1,72 +1,43 @@
-import { CandorError, decodeValue, encodeCanonical, intentKeySubject, type Logger } from "@candor/contract";
+import { CandorError, decodeValue, encodeCanonical, equalBytes, intentKeySubject, type Logger } from "@candor/contract";
+import {
+  encodeKeyRecord,
+  readKeyRecord,
+  type DoneRecord,
+  type KeyRecord,
+  type KeySigner,
+  type KeyWriter,
+} from "./key-record.js";
 import { pause, within } from "./pause.js";
 import type { EventSink, LookUp } from "./ports.js";
 
-/** What is kept of an effect that is done, for whoever meets its key later. */
-export interface DoneRecord {
-  readonly epoch: number;
-  readonly dispatch: number;
-  readonly identifiers: Readonly<Record<string, string>>;
-  readonly arguments?: Uint8Array | undefined;
-  /** What the effect returned, encrypted under the run's data key. */
-  readonly result?: Uint8Array | undefined;
-}
-
-export interface KeyPlace {
-  readonly actor: string;
-  readonly run: string;
-  readonly epoch: number;
-  /** Public text of the ephemeral task key: whose claim it is. */
-  readonly taskKey: string;
+export interface IntentKeysOptions {
+  readonly bus: EventSink & LookUp;
+  readonly writer: KeyWriter;
+  readonly signer: KeySigner;
+  /** Public key text of the operator. */
+  readonly operator: string;
+  readonly logger: Logger;
 }
 
 export type Claim = "held" | "lost";
 
-const version = 1;
-/** Results beyond this stay in the spool only. */
-const mostResultBytes = 64 * 1024;
+/** What an agent left under a key. `unproven`: something is there, but not what this agent's word would look like. */
+export type Left = KeyRecord | "unproven" | undefined;
+
+const claimVersion = 1;
 const firstRetryMs = 50;
 const longestRetryMs = 2_000;
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function encodeDone({ epoch, dispatch, identifiers, arguments: digest, result }: DoneRecord): Uint8Array {
-  const kept = result !== undefined && result.length <= mostResultBytes ? result : undefined;
-  return encodeCanonical({ version, epoch, dispatch, identifiers, arguments: digest, result: kept });
-}
-
-function decodeDone(bytes: Uint8Array): DoneRecord {
-  const value = decodeValue(bytes);
-  if (isRecord(value) && value["version"] === version && isRecord(value["identifiers"])) {
-    const { epoch, dispatch, arguments: digest, result } = value;
-    const identifiers = Object.fromEntries(
-      Object.entries(value["identifiers"]).map(([name, text]) => [name, String(text)]),
-    );
-    return {
-      epoch: Number(epoch),
-      dispatch: Number(dispatch),
-      identifiers,
-      arguments: digest instanceof Uint8Array ? digest : undefined,
-      result: result instanceof Uint8Array ? result : undefined,
-    };
-  }
-  throw new CandorError("unknown-version", "The record of a done effect is of another version: update this agent.");
-}
+type Step = Parameters<typeof intentKeySubject>[0]["step"];
 
 /** Write-once records of intent keys: the claim before an effect runs, and what came of it (F7). */
 export class IntentKeys {
-  readonly #bus: EventSink & LookUp;
-  readonly #place: KeyPlace;
-  readonly #logger: Logger;
+  readonly #options: IntentKeysOptions;
   readonly #closing = new AbortController();
-  readonly #settling = new Set<Promise<void>>();
+  readonly #writing = new Set<Promise<void>>();
 
-  constructor(bus: EventSink & LookUp, place: KeyPlace, logger: Logger) {
-    this.#bus = bus;
-    this.#place = place;
-    this.#logger = logger;
+  constructor(options: IntentKeysOptions) {
+    this.#options = options;
   }
 
   /**
@@ -74,51 +45,115 @@ export class IntentKeys {
    * @throws CandorError if it is not known within `timeoutMs` whether the claim holds
    */
   async claim(key: string, timeoutMs: number): Promise<Claim> {
-    const { actor, run, epoch, taskKey } = this.#place;
-    const subject = intentKeySubject({ actor, run, key, step: `claim-${epoch}` });
+    const { bus, writer, signer } = this.#options;
+    const subject = this.#subject(writer.actor, key, `claim-${writer.epoch}`);
+    const claim = encodeCanonical({ version: claimVersion, taskKey: signer.taskKey.publicKey });
     const deadline = performance.now() + timeoutMs;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
-      const answer = await this.#bus.publish(subject, encodeCanonical({ version, taskKey }));
+      const answer = await bus.publish(subject, claim);
       if (answer.outcome === "stored") return "held";
       if (answer.outcome === "refused") throw answer.error;
       if (answer.outcome === "lost") {
-        const holder = answer.existing ?? (await this.#bus.last("keys", subject))?.data;
-        if (holder !== undefined) return isOwnClaim(holder, taskKey) ? "held" : "lost";
+        const holder = answer.existing ?? (await bus.last("keys", subject))?.data;
+        if (holder !== undefined) return isClaimOf(holder, signer.taskKey.publicKey) ? "held" : "lost";
+        // A replica may not have it yet.
+        if (performance.now() + delay > deadline) return "lost";
       } else if (performance.now() + delay > deadline) throw answer.error;
       await pause(delay, this.#closing.signal);
     }
   }
 
-  /** Writes what came of a key, in the background and until it is there. */
+  /** Writes that a key is done, in the background and until it is there. */
   settle(key: string, done: DoneRecord, onStored: () => void): void {
-    const settling = this.#settle(key, done, onStored).finally(() => this.#settling.delete(settling));
-    this.#settling.add(settling);
+    const { writer, signer } = this.#options;
+    this.#write(key, "done", encodeKeyRecord(key, writer, { type: "done", ...done }, signer), onStored);
   }
 
-  /** What came of a key that an agent claimed in this run; undefined if nothing is known. */
-  async done(actor: string, key: string): Promise<DoneRecord | undefined> {
-    const found = await this.#bus.last("keys", intentKeySubject({ actor, run: this.#place.run, key, step: "done" }));
-    return found && decodeDone(found.data);
+  /** Hands on, under this agent, what another one left. */
+  handOn(key: string, { bytes }: KeyRecord): void {
+    this.#write(key, "done", bytes, () => undefined);
   }
 
-  /** Whether an agent claimed a key in an epoch. */
+  /**
+   * Writes that nothing happened under a key in this epoch, in the background, if the claim is this task key's own. It is
+   * write-once too: only for an epoch in which nothing can be dispatched any more.
+   */
+  void(key: string): void {
+    const { bus, writer, signer, logger } = this.#options;
+    const voiding = bus.last("keys", this.#subject(writer.actor, key, `claim-${writer.epoch}`)).then(
+      (claim) => {
+        if (claim === undefined || !isClaimOf(claim.data, signer.taskKey.publicKey)) return;
+        const record = encodeKeyRecord(key, writer, { type: "void" }, signer);
+        this.#write(key, `void-${writer.epoch}`, record, () => undefined);
+      },
+      (error: unknown) => {
+        // The key is then in doubt for whoever comes next, which is safe.
+        logger.warn({ key, error }, "could not write down that nothing happened under an intent key");
+      },
+    );
+    this.#follow(voiding);
+  }
+
+  /**
+   * What an agent left of a key that is done, in whatever epoch.
+   * @throws CandorError `server-unreachable`
+   */
+  async done(actor: string, key: string): Promise<Left> {
+    const left = await this.#read(actor, key, "done");
+    return left === undefined || left === "unproven" || left.outcome.type === "done" ? left : "unproven";
+  }
+
+  /**
+   * Whether an agent claimed a key in an epoch, and did not say that nothing came of it.
+   * @throws CandorError `server-unreachable`
+   */
   async isClaimed(actor: string, key: string, epoch: number): Promise<boolean> {
-    const subject = intentKeySubject({ actor, run: this.#place.run, key, step: `claim-${epoch}` });
-    return (await this.#bus.last("keys", subject)) !== undefined;
+    const { bus } = this.#options;
+    if ((await bus.last("keys", this.#subject(actor, key, `claim-${epoch}`))) === undefined) return false;
+    const left = await this.#read(actor, key, `void-${epoch}`);
+    if (left === undefined || left === "unproven") return true;
+    return left.outcome.type !== "void" || left.actor !== actor || left.epoch !== epoch;
   }
 
   /** Waits until every record handed over is written. @throws CandorError `publish-unconfirmed` */
   async flush(timeoutMs: number): Promise<void> {
-    if (this.#settling.size === 0) return;
-    if ((await within(Promise.all(this.#settling), timeoutMs)) !== undefined) return;
-    throw new CandorError(
-      "publish-unconfirmed",
-      `${this.#settling.size} records of done effects are not confirmed after ${timeoutMs} ms; they are written when the spool is opened again.`,
-    );
+    const deadline = performance.now() + timeoutMs;
+    while (this.#writing.size > 0) {
+      const left = deadline - performance.now();
+      if (left > 0 && (await within(Promise.all(this.#writing), left)) !== undefined) continue;
+      throw new CandorError(
+        "publish-unconfirmed",
+        `${this.#writing.size} records of intent keys are not confirmed after ${timeoutMs} ms; they are written when the spool is opened again.`,
+      );
+    }
   }
 
   close(): void {
     this.#closing.abort();
+  }
+
+  #subject(actor: string, key: string, step: Step): string {
+    return intentKeySubject({ actor, run: this.#options.writer.run, key, step });
+  }
+
+  async #read(actor: string, key: string, step: Step): Promise<Left> {
+    const { bus, writer, operator, logger } = this.#options;
+    const found = await bus.last("keys", this.#subject(actor, key, step));
+    if (found === undefined) return undefined;
+    const { run, task } = writer;
+    const record = readKeyRecord(found.data, { operator, run, task, key });
+    if (record === undefined)
+      logger.warn({ actor, key, step }, "a record of an intent key is nobody's word: not believed");
+    return record ?? "unproven";
+  }
+
+  #follow(work: Promise<void>): void {
+    const following = work.finally(() => this.#writing.delete(following));
+    this.#writing.add(following);
+  }
+
+  #write(key: string, step: Step, record: Uint8Array, onStored: () => void): void {
+    this.#follow(this.#writeOnce(key, step, record, onStored));
   }
 
   #note(key: string, onStored: () => void): void {
@@ -126,22 +161,25 @@ export class IntentKeys {
       onStored();
     } catch (error) {
       // Without the note the record is written once more after a restart, which changes nothing.
-      this.#logger.debug({ key, error }, "the spool could not note that an intent key is settled");
+      this.#options.logger.debug({ key, error }, "the spool could not note that an intent key is settled");
     }
   }
 
-  async #settle(key: string, done: DoneRecord, onStored: () => void): Promise<void> {
-    const { actor, run } = this.#place;
-    const subject = intentKeySubject({ actor, run, key, step: "done" });
+  async #writeOnce(key: string, step: Step, record: Uint8Array, onStored: () => void): Promise<void> {
+    const { bus, writer, logger } = this.#options;
+    const subject = this.#subject(writer.actor, key, step);
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
-      const answer = await this.#bus.publish(subject, encodeDone(done));
+      const answer = await bus.publish(subject, record);
       // Lost means that it is written already, by this process or the one before.
       if (answer.outcome === "stored" || answer.outcome === "lost") {
+        if (answer.outcome === "lost" && answer.existing !== undefined && !equalBytes(answer.existing, record)) {
+          logger.warn({ key, step }, "another record of an intent key was there first");
+        }
         this.#note(key, onStored);
         return;
       }
       if (answer.outcome === "refused") {
-        this.#logger.error({ key, error: answer.error }, "what came of an intent key can't be written down");
+        logger.error({ key, error: answer.error }, "what came of an intent key can't be written down");
         return;
       }
       try {
@@ -153,7 +191,12 @@ export class IntentKeys {
   }
 }
 
-function isOwnClaim(data: Uint8Array, taskKey: string): boolean {
-  const claim = decodeValue(data);
-  return isRecord(claim) && claim["taskKey"] === taskKey;
+/** False also for garbage: whoever holds such a claim, it is not this task key. */
+function isClaimOf(data: Uint8Array, taskKey: string): boolean {
+  try {
+    const claim = decodeValue(data);
+    return typeof claim === "object" && claim !== null && "taskKey" in claim && claim.taskKey === taskKey;
+  } catch {
+    return false;
+  }
 }

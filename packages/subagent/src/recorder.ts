@@ -89,6 +89,11 @@ export class Recorder {
     return this.#outbox.pending;
   }
 
+  /** True while it is open whether the log has a dispatch that it seemed to refuse. */
+  get isUnsure(): boolean {
+    return this.#barriers.owesProof;
+  }
+
   get failure(): CandorError | undefined {
     return this.#failure;
   }

@@ -41,7 +41,12 @@ export async function resume(context: ResumeContext): Promise<void> {
     await tellOutcome(recorder, dispatch, effect, "in-doubt");
   settleKeys(context);
   if (state.reported === undefined) return;
+  for (const { key } of delegation.payload.intents) {
+    const phase = state.book.lastOf(key)?.phase;
+    if (phase === "failed" || phase === "not-run") context.keys.void(key);
+  }
   await recorder.flush(context.flushMs);
+  await context.keys.flush(context.flushMs);
   throw new CandorError(
     "task-over",
     `Task ${delegation.task} was done and reported on by an earlier process; its report is stored. There is nothing left to do.`,
@@ -72,7 +77,7 @@ export function settleKeys(context: Omit<ResumeContext, "watch" | "recorder" | "
     if (effect === undefined || !minted.has(key) || (content.done.has(key) && !again)) continue;
     const { dispatch, identifiers, arguments: digest } = effect;
     const result = content.results.get(key)?.result;
-    keys.settle(key, { epoch: delegation.epoch, dispatch, identifiers, arguments: digest, result }, () => {
+    keys.settle(key, { dispatch, identifiers, arguments: digest, result }, () => {
       spool.write({ type: "done", key });
     });
   }

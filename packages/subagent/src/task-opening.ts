@@ -2,6 +2,7 @@ import {
   equalBytes,
   intentSubject,
   verdictSubject,
+  type Certificate,
   type Logger,
   type Mode,
   type Payload,
@@ -32,6 +33,8 @@ export interface AgentIdentity {
   readonly name: string;
   /** Signer of the deployment identity. */
   readonly signer: Signer;
+  /** The operator's word for it. */
+  readonly certificate: Certificate;
   /** Public key text of the operator. */
   readonly operator: string;
 }
@@ -147,7 +150,13 @@ class Opening {
       logger,
     });
     state.endReplay();
-    this.#keys = new IntentKeys(bus, { ...place, taskKey: spool.signer.publicKey }, logger);
+    this.#keys = new IntentKeys({
+      bus,
+      writer: { run, task, epoch, actor: identity.name },
+      signer: { taskKey: spool.signer, deployment: identity.signer, certificate: identity.certificate },
+      operator: identity.operator,
+      logger,
+    });
     this.#stopping = new Stopping({ recorder: this.#recorder, state, verdictMs: limits.verdictMs, logger });
     const ready = new Promise<void>((resolve) => (this.#ready = resolve));
     this.#control = new Control({
@@ -269,7 +278,6 @@ class Opening {
       control,
       spool: this.#spool,
       dataKey,
-      epoch,
       mode: this.#mode,
       minted: payload.intents,
       inherited,

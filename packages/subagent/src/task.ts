@@ -103,7 +103,7 @@ export class SubagentTask {
    *   `folder-not-writable`, `permission-denied`). What the callback throws is in the result.
    */
   async run(callback: (context: TaskContext) => unknown): Promise<TaskResult> {
-    const { control, desk, stopping } = this.#parts;
+    const { control, desk, effects, stopping } = this.#parts;
     if (this.#ran) throw new CandorError("task-over", "This task has run already: a task is done once.");
     this.#ran = true;
     control.begin();
@@ -112,7 +112,10 @@ export class SubagentTask {
     await this.#settle();
     await stopping.answeredAll();
     if (control.failure !== undefined) throw control.failure;
-    if (control.stop?.state === "superseded") control.requireRunning();
+    if (control.stop?.state === "superseded") {
+      effects.voidClaims();
+      control.requireRunning();
+    }
     return await this.#report(worked);
   }
 
@@ -233,7 +236,7 @@ export class SubagentTask {
   }
 
   async #report(worked: Worked): Promise<TaskResult> {
-    const { recorder, desk, state, scope, brief, prose } = this.#parts;
+    const { recorder, desk, effects, state, scope, brief, prose } = this.#parts;
     const { claim, finishReason } = this.#conclude(worked);
     const outcome = worked.type === "returned" ? worked.outcome : undefined;
     const made: { report?: Report } = {};
@@ -261,6 +264,7 @@ export class SubagentTask {
         { kind: "report", payload: report },
       ];
     });
+    effects.voidClaims();
     return {
       claim,
       finishReason,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeBody, decodeFrame, decodePayload, silentLogger, type AgentKind, type Payload } from "@candor/contract";
-import type { Signer } from "@candor/ledger";
+import { issueCertificate, type Signer } from "@candor/ledger";
 import { openTask, type AcceptOptions, type TaskLimits } from "../task-opening.js";
 import type { SubagentTask } from "../task.js";
 import { HandOrchestrator, type DelegateFacts } from "./hand-orchestrator.js";
@@ -49,7 +49,12 @@ export class TestBench {
   async accept(token: string, options: AcceptOptions & BenchOptions = {}): Promise<SubagentTask> {
     const { as = this.orchestrator.agent, operator = this.orchestrator.operator } = options;
     const context = {
-      identity: { name: "agent", signer: as, operator: operator.publicKey },
+      identity: {
+        name: "agent",
+        signer: as,
+        certificate: issueCertificate(operator, { role: "agent", name: "agent", key: as.publicKey }),
+        operator: operator.publicKey,
+      },
       bus: this.bus,
       spoolDir: options.spoolDir ?? this.spoolDir,
       limits,
