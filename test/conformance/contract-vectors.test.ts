@@ -174,6 +174,21 @@ describe("U1 U2 the conformance runner finds a changed line of upward_reports.js
     expect(run("upward_reports", changed)).toMatchObject({ ok: false, file: { agreed: 0, total: 16 } });
   });
 
+  it("but takes an unknown context as escalated or as refused by that name", () => {
+    const unknown = { retries_allowed: null, retries_used: null, new_mechanism: null };
+    const cases = read
+      .filter(({ expected }) => expected?.["parent_action"] === "redispatch_with_blockers")
+      .map((vector) => ({ ...vector, context: unknown }));
+    const escalated = cases.map((vector) => withExpected(vector, (old) => ({ ...old, parent_action: "escalate" })));
+    const refusal = { ok: false, reason_class: "unknown_context", reason_class_any: ["unknown_context"] };
+    const named = cases.map((vector) => withExpected(vector, () => refusal));
+    expect(run("upward_reports", [...escalated, ...named])).toMatchObject({
+      ok: true,
+      file: { agreed: 32, total: 32 },
+    });
+    expect(run("upward_reports", cases)).toMatchObject({ ok: false, file: { agreed: 0, total: 16 } });
+  });
+
   it("and names the field of a line that it can't read", () => {
     const [first] = open;
     if (first === undefined) return expect.unreachable("no open case");

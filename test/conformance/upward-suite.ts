@@ -36,11 +36,12 @@ export function upwardReports(line: Reader): () => LineResult {
     throw new CandorError("malformed", `recommended must be the index of an option, but is ${recommended}`);
   }
   return () => {
-    const answer = attempt(() => answerOf(text, brief, budget));
+    const answer = attempt(() => answersOf(text, brief, budget));
     if (typeof answer === "string") return { what: [answer] };
-    const found = allowed.map((expectation) => differences(expectation, answer));
+    const found = allowed.map((expectation) => leastOf(answer.map((fields) => differences(expectation, fields))));
     const chosen = found.findIndex((what) => what.length === 0);
-    const what = chosen >= 0 ? [] : isOpen ? [`none of ${found.length} options: got ${shown(answer)}`] : found.flat();
+    const what =
+      chosen >= 0 ? [] : isOpen ? [`none of ${found.length} options: got ${shown(answer[0])}`] : found.flat();
     return { what, ...(isOpen ? { isRecommended: chosen === recommended } : {}) };
   };
 }
@@ -59,15 +60,23 @@ function expectationOf(line: Reader): Expectation {
   return { fields, classes: undefined };
 }
 
-function answerOf(text: string, brief: DispatchBrief, budget: RetryBudget): Fields {
+/** What the code under test answers, in the vectors' words; of several forms of one answer each counts. */
+function answersOf(text: string, brief: DispatchBrief, budget: RetryBudget): readonly Fields[] {
   const reading = parseUpwardReport(text);
-  const { action, awaitingApproval } = dispatch(reading, brief, budget);
-  if (reading.ok) {
-    const { report } = reading;
-    return { ok: true, report, parent_action: named(action), gate_planned_actions: awaitingApproval.length > 0 };
-  }
+  const decision = dispatch(reading, brief, budget);
+  const action = named(decision.action);
   // A refused report is escalated, always.
-  return { ok: false, reason_class: named(reading.refusal.reasonClass), parent_action: named(action) };
+  if (!reading.ok) return [{ ok: false, reason_class: named(reading.refusal.reasonClass), parent_action: action }];
+  const isGated = decision.awaitingApproval.length > 0;
+  const answer = { ok: true, report: reading.report, parent_action: action, gate_planned_actions: isGated };
+  const isUnknown = decision.action === "escalate" && decision.cause === "unknown-context";
+  // To escalate since the context is unknown, and to refuse it by that name, is the same.
+  return isUnknown ? [answer, { ok: false, reason_class: "unknown_context", parent_action: action }] : [answer];
+}
+
+/** The shortest list: the form of an answer that comes nearest. */
+function leastOf(lists: readonly (readonly string[])[]): readonly string[] {
+  return lists.reduce((least, list) => (list.length < least.length ? list : least));
 }
 
 function attempt<Value>(evaluate: () => Value): Value | string {

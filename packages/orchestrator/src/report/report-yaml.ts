@@ -65,7 +65,12 @@ export function readBlock(source: string, budget: ReadingBudget): BlockReading {
     logLevel: "error",
   });
   const [fault] = [...document.errors, ...document.warnings];
-  if (fault !== undefined) return refusal(classOf[fault.code] ?? "yaml-error", fault.message, fault.pos[0]);
+  if (fault !== undefined) {
+    const reasonClass = classOf[fault.code] ?? "yaml-error";
+    // Of these the class says all; the package's own words are for programmers.
+    const isPlain = reasonClass === "multiple-documents" || reasonClass === "duplicate-key";
+    return refusal(reasonClass, isPlain ? "" : fault.message, fault.pos[0]);
+  }
   return aliasFault(document) ?? rootOf(document);
 }
 
