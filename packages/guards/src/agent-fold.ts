@@ -1,5 +1,6 @@
 import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
-import { foldDisclosure, foldFault, judgeDisclosure, keepReport, ownOddities } from "./disclosure.js";
+import { judgeDisclosure } from "./disclosure.js";
+import { foldDisclosure, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, holdsKey, keepScope, none, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";

@@ -1,174 +1,15 @@
 import {
   completionConfidence,
-  errorLogReceiptOf,
   disclosureFindings,
-  hex,
   stricter,
-  Tally,
   type Action,
-  type AdmittedEvent,
-  type AdmittedOf,
   type DisclosureFindingCode,
-  type ErrorLogReceipt,
   type FindingCode,
-  type ProbeOutcome,
-  type Report,
 } from "@candor/contract";
-import type { ChainFault } from "./author-chain.js";
+import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
 import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
-import { neededDimensions, none, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
-import { compareEffects, compareReceipts, joinReceipts } from "./receipt-check.js";
-
-/** What is kept of a report: open tasks are many, and prose and receipts are long. */
-export type KeptReport = Pick<Report, "claim" | "finishReason" | "coverage" | "confidence" | "work"> & {
-  /** Author's number of the report. */
-  readonly at: number;
-  readonly caveats: number;
-};
-
-export function keepReport({ event, payload }: AdmittedOf<"report">): KeptReport {
-  const { claim, finishReason, coverage, confidence, work, caveats } = payload;
-  return { at: event.seq, claim, finishReason, coverage, confidence, work, caveats: caveats.length };
-}
-
-/** What most epochs never have. */
-interface Oddities {
-  /** The first forks and broken links, up to `mostFaults`. */
-  readonly faults: { readonly fault: ChainFault; readonly seq: number }[];
-  faultCount: number;
-  /** The receipt that the log itself gives, frozen at the first `receipt` event. */
-  recomputed: ErrorLogReceipt | undefined;
-  receiptParts: readonly Uint8Array[];
-  /** Log sequence of a second report or of an event that can't follow one. */
-  afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
-  /** The last receipt of each prober; of one that is not independent, the first. */
-  readonly probes: SeenProbe[];
-  overflowed: boolean;
-  /** The number whose absence outlasted a window for late arrival: from then on it is a finding. */
-  lostAt: number | undefined;
-}
-
-export interface SeenProbe {
-  readonly prober: string;
-  readonly outcome: ProbeOutcome;
-  readonly independent: boolean;
-  readonly seq: number;
-}
-
-/** One fork says what a thousand say, and the number is the agent's choice. */
-const mostFaults = 100;
-
-/** What the events of one epoch say about disclosure. Everything here comes from the log. */
-export interface DisclosureState {
-  readonly tally: Tally;
-  report: KeptReport | undefined;
-  /** What the receipts of the report and the log say differently; compared once, when the report is in order. */
-  receiptFindings: FindingList;
-  /** Hex of the receipt's head, if the log bears the receipt out: the reference's integrity proof. */
-  proof: string | undefined;
-  /** Read it as it is; write to `ownOddities`. */
-  odd: Oddities;
-}
-
-function initialOddities(): Oddities {
-  return {
-    faults: [],
-    faultCount: 0,
-    recomputed: undefined,
-    receiptParts: none,
-    afterReport: undefined,
-    probes: [],
-    overflowed: false,
-    lostAt: undefined,
-  };
-}
-
-const nothingOdd = initialOddities();
-const noFindings = new FindingList();
-
-export function initialDisclosure(): DisclosureState {
-  return { tally: new Tally(), report: undefined, receiptFindings: noFindings, proof: undefined, odd: nothingOdd };
-}
-
-/** The epoch's own, made when there first is one. */
-export function ownOddities(state: DisclosureState): Oddities {
-  if (state.odd === nothingOdd) state.odd = initialOddities();
-  return state.odd;
-}
-
-/** A fork or a broken link. Returns whether it says anything new. */
-export function foldFault(state: DisclosureState, fault: ChainFault, seq: number): boolean {
-  const odd = ownOddities(state);
-  odd.faultCount += 1;
-  if (odd.faults.length >= mostFaults && odd.faults.some((known) => known.fault === fault)) return false;
-  odd.faults.push({ fault, seq });
-  return true;
-}
-
-/** A probe receipt that counts. */
-export function foldSeenProbe(state: DisclosureState, seen: SeenProbe): void {
-  const { probes } = ownOddities(state);
-  const at = probes.findIndex(({ prober, independent }) => prober === seen.prober && independent === seen.independent);
-  if (at < 0) probes.push(seen);
-  else if (seen.independent) probes[at] = seen;
-}
-
-/**
- * Folds one event of the agent, in chain order.
- * @param scope what the runtime said it can see
- */
-export function foldDisclosure(
-  state: DisclosureState,
-  entry: AdmittedEvent,
-  scope: KeptScope | undefined,
-  effects: EffectLedger,
-): void {
-  if (state.report !== undefined) {
-    foldAfterReport(state, entry);
-    return;
-  }
-  if (entry.kind === "receipt") foldReceiptPart(state, entry);
-  if (entry.kind === "report") foldReport(state, entry, scope, effects);
-  else if (entry.kind !== "receipt") state.tally.add(entry.event.seq, entry.kind, entry.payload);
-}
-
-/** After the report only outcomes of effects may follow: they were under way. Terminal facts are not overwritten. */
-function foldAfterReport(state: DisclosureState, entry: AdmittedEvent): void {
-  const allowed = (entry.kind === "effect" && entry.payload.phase !== "dispatched") || entry.kind === "acknowledge";
-  if (allowed || entry.kind === "no-side-effects" || state.odd.afterReport !== undefined) return;
-  const turned = entry.kind === "report" && entry.payload.claim === "pass" && state.report?.claim !== "pass";
-  ownOddities(state).afterReport = { seq: entry.seq, turned };
-}
-
-function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">): void {
-  const odd = ownOddities(state);
-  odd.recomputed ??= errorLogReceiptOf(state.tally, entry.event.prev);
-  if (entry.payload.part === odd.receiptParts.length + 1)
-    odd.receiptParts = [...odd.receiptParts, entry.payload.content];
-}
-
-function foldReport(
-  state: DisclosureState,
-  entry: AdmittedOf<"report">,
-  scope: KeptScope | undefined,
-  effects: EffectLedger,
-): void {
-  const report = entry.payload;
-  const findings = new FindingList();
-  const recomputed = state.odd.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
-  const receipts = report.receipts ?? joinReceipts(state.odd.receiptParts, report.receiptParts);
-  compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
-    findings.add(code, about, entry.seq);
-  });
-  compareEffects(receipts?.effects ?? report.effects, effects.all, (code, key, seq = entry.seq) => {
-    findings.add(code, key, seq);
-  });
-  state.report = keepReport(entry);
-  state.receiptFindings = findings;
-  state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
-  if (state.odd !== nothingOdd) Object.assign(state.odd, { recomputed: undefined, receiptParts: none });
-}
+import { neededDimensions, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
 
 export interface DisclosureContext {
   readonly brief: KeptBrief;
@@ -358,13 +199,6 @@ function summaryOf(state: DisclosureState, report: KeptReport, brief: KeptBrief)
   const summary = { unrecovered, anyRecovered: errors.some(({ recovered }) => recovered), score };
   if (errors.length >= mostSummed && report === state.report) summaries.set(report, summary);
   return summary;
-}
-
-/** The independent probes' answer about the task: true, false, or undefined where none is conclusive. */
-export function probeAnswer(state: DisclosureState): boolean | undefined {
-  const outcomes = state.odd.probes.filter(({ independent }) => independent).map(({ outcome }) => outcome);
-  if (outcomes.includes("contradicted")) return false;
-  return outcomes.includes("confirmed") ? true : undefined;
 }
 
 function probeFindings(

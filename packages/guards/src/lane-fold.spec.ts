@@ -183,21 +183,3 @@ describe("keys are trusted by log time", () => {
     expect(scenario.last("disclosure")?.verdict).toBe("FULL_DISCLOSURE_VERIFIED");
   });
 });
-
-describe("R2 a closed run", () => {
-  it.each<[string, (s: Scenario) => void]>([
-    ["a delegation of a new task", (s) => void s.delegate("t2")],
-    ["a re-delegation", (s) => void s.delegate("t1")],
-    ["a recall", (s) => void s.stop("t1", "recall")],
-    ["a termination", (s) => void s.stop("t1", "terminate")],
-  ])("takes no more intents: %s is stale and changes nothing", (_, late) => {
-    const scenario = acceptedTask();
-    scenario.report();
-    scenario.intent("_run", "run-close", { state: "completed" });
-    const spoken = scenario.verdicts.length;
-    late(scenario);
-    expect(scenario.verdicts.slice(spoken)).toMatchObject([
-      { judge: "intent", verdict: "INTENT_REJECTED", findings: [{ code: "intent-stale" }] },
-    ]);
-  });
-});

@@ -1,7 +1,7 @@
 import type { AdmittedEvent } from "@candor/contract";
 import { judgeEpoch } from "./agent-fold.js";
 import { AuthorChain } from "./author-chain.js";
-import { foldSeenProbe } from "./disclosure.js";
+import { foldSeenProbe } from "./disclosure-state.js";
 import type { Verify } from "./output.js";
 import type { Speaker } from "./speaker.js";
 import { ownPast, type EpochState, type RunState, type TaskState } from "./state.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Payload } from "@candor/contract";
-import { acceptedTask, keys, type Scenario } from "../../../test/kit/scenario.js";
+import { acceptedTask, type Scenario } from "../../../test/kit/scenario.js";
 
 const judged = (verdict: string, action: string, final: boolean, ...findings: string[]) => ({
   verdict,
@@ -241,66 +241,5 @@ describe("recall, strictly: given an accepted task", () => {
     expect(scenario.last("recall")?.verdict).toBe("RECALL_COMPLETION_GRACE_EXPIRED");
     expect(scenario.timer(grace)).toEqual([]);
     expect(scenario.verdicts).toHaveLength(spoken);
-  });
-});
-
-describe("R2 the control sequence", () => {
-  const rejected = (code: string) => judged("INTENT_REJECTED", "halt", true, code);
-  const bent: readonly (readonly [string, (s: Scenario) => void, string])[] = [
-    ["stale: a number already used", (s) => s.stop("t1", "recall", { bend: { seq: 1 } }), "intent-stale"],
-    ["skipped: a number too far", (s) => s.stop("t1", "recall", { bend: { seq: 3 } }), "intent-skipped"],
-    [
-      "contradictory: another predecessor",
-      (s) => s.stop("t1", "recall", { bend: { prev: new Uint8Array(32) } }),
-      "intent-contradictory",
-    ],
-    ["contradictory: another epoch", (s) => s.stop("t1", "recall", { bend: { epoch: 2 } }), "intent-contradictory"],
-    [
-      "foreign: another fleet",
-      (s) => s.stop("t1", "recall", { bend: { actor: "others", signer: keys.stranger } }),
-      "intent-foreign",
-    ],
-    [
-      "stale: a second recall (S13)",
-      (s) => {
-        s.stop("t1", "recall");
-        s.stop("t1", "recall");
-      },
-      "intent-stale",
-    ],
-    [
-      "expired",
-      (s) => {
-        const standing = { epoch: 1, state: "recalled" as const };
-        s.intent("t1", "recall", { standing, graceMs: 1, reason: "r", notAfterMs: s.nowMs - 1 });
-      },
-      "intent-expired",
-    ],
-  ];
-  it.each(bent)("rejects what is %s, and the next good one holds", (_, when, code) => {
-    const scenario = acceptedTask();
-    when(scenario);
-    expect(scenario.last("intent")).toEqual(rejected(code));
-    scenario.delegate();
-    expect(scenario.last("intent")?.verdict).toBe("INTENT_ACCEPTED");
-  });
-
-  it("rejects a repetition of the very same bytes, once", () => {
-    const scenario = acceptedTask();
-    const again = scenario.log[1];
-    if (again === undefined) expect.unreachable();
-    scenario.store(again.subject, again.data);
-    expect(scenario.last("intent")).toEqual(rejected("intent-repeated"));
-    const spoken = scenario.verdicts.length;
-    scenario.store(again.subject, again.data);
-    expect(scenario.verdicts).toHaveLength(spoken);
-  });
-
-  it("quarantines an intent that its fleet's key did not sign", () => {
-    const scenario = acceptedTask();
-    scenario.stop("t1", "recall", { bend: { signer: keys.stranger } });
-    scenario.stop("t1", "recall", { bend: { signer: undefined } });
-    expect(scenario.codes()).toEqual(["bad-signature", "unsigned"]);
-    expect(scenario.last("recall")).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { hex, type Action, type Policy, type VerdictBody, type VerdictName } from "@candor/contract";
-import { probeAnswer, type KeptReport } from "./disclosure.js";
+import { probeAnswer, type KeptReport } from "./disclosure-state.js";
 import {
   evaluateDisclosureReference,
   evaluateRecallReference,

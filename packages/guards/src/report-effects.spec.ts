@@ -18,4 +18,13 @@ describe("D9 effects of a report that go along with its receipts", () => {
     reportApart(s, left);
     expect(s.last("disclosure")).toMatchObject({ verdict, findings });
   });
+
+  it("are told in one place: one that stands in both is told twice", () => {
+    const s = acceptedTask();
+    s.outcome("t1", s.dispatch());
+    const { receipts, effects } = s.reportPayload();
+    const lie = effects.map((effect) => ({ ...effect, phase: "failed" as const }));
+    s.report("t1", { effects: lie, ...(receipts === undefined ? {} : { receipts: { ...receipts, effects } }) });
+    expect(s.last("disclosure")).toMatchObject({ action: "halt" });
+  });
 });

@@ -9,7 +9,7 @@ import {
   type TimerKind,
 } from "@candor/contract";
 import { AuthorChain } from "./author-chain.js";
-import { initialDisclosure, type DisclosureState } from "./disclosure.js";
+import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
