@@ -1,6 +1,9 @@
 /** What has become of a check: nobody works on it, somebody does, or its answer. */
 export const checkState = { open: 0, taken: 1, right: 2, wrong: 3 } as const;
 
+/** What a thread says: that it can begin, and that its oldest batch is answered. */
+export const threadWords = { ready: "ready", answered: "answered" } as const;
+
 const maxChecks = 32;
 const signatureLength = 64;
 /** A longer message is not worth copying. */

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { verifySignature } from "@candor/ledger";
-import { CheckBatch } from "./check-batch.js";
+import { CheckBatch, threadWords } from "./check-batch.js";
 import { SignatureCheck } from "./signature-check.js";
 
 /** Only where this runs built; from its sources there are no other threads. */
@@ -90,7 +90,9 @@ export class SignatureThreads {
 
   #employ(worker: Worker): void {
     this.#sent.set(worker, []);
-    worker.on("message", () => {
+    worker.on("message", (word: unknown) => {
+      // What it says first is that it is ready, and a batch may be under way to it already.
+      if (word !== threadWords.answered) return;
       const batch = this.#sent.get(worker)?.shift();
       if (batch !== undefined) this.#takeBack(batch);
       if (batch !== undefined && this.#memories.length < memoriesKept) this.#memories.push(batch.memory);
