@@ -76,6 +76,11 @@ async function intentDifference(intent: OwnIntent, port: LogPort): Promise<Diffe
  * Compares what is remembered of a log with what is there (B9). A log and its verdicts that were restored together
  * from an old copy agree with each other, so that only those who remember can tell.
  *
+ * What is checked: that the last verdict seen, the record at it, each lane's last checkpoint and the newest own intents are
+ * still there, unchanged. A lane's larger checkpoint is taken on the word of the guard that signed it: that its tree
+ * continues the remembered one (an RFC 6962 consistency proof) is not checked, nor is any witness asked. So a guard's
+ * key in wrong hands, together with the store, can show another history from the remembered checkpoint on.
+ *
  * @param path of the memory file, for the message
  * @param patienceMs how long a difference must last, since a replica may be behind
  * @throws CandorError `log-rolled-back`, with lane, sequence, and what was remembered and found in its details
