@@ -34,6 +34,12 @@ export const label = z
   .min(1)
   .max(128)
   .regex(/^\P{Cc}*$/u);
+
+/** True for a text that can go onto the wire as a label. */
+export function isLabel(text: string): boolean {
+  return label.safeParse(text).success;
+}
+
 export const count = z.int().nonnegative();
 export const number = z.int().positive();
 export const milliseconds = z.int().nonnegative();

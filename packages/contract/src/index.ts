@@ -14,7 +14,7 @@ export type { CandorErrorOptions, ErrorAction, ErrorCode, ExitCode } from "./err
 export type { AdmittedEvent, AdmittedOf, LogEntry, RefusedMessage, StoredMessage } from "./entry.js";
 export { decodeBody, decodeFrame, encodeBody, encodeFrame, eventHash, requireSize, zeroHash } from "./event.js";
 export type { EventBody, EventHeader, Frame } from "./event.js";
-export { isId, isTaskId, requireId } from "./identifiers.js";
+export { isId, isLabel, isTaskId, requireId } from "./identifiers.js";
 export { jsonSchema, schemaNames } from "./json-schema.js";
 export type { SchemaName } from "./json-schema.js";
 export { laneOf } from "./lane.js";

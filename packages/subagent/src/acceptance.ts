@@ -16,7 +16,7 @@ export interface AcceptFacts {
 }
 
 /** Subject under which this agent's acceptances of the task are stored. */
-export function acceptSubject({ lane, run, task }: Delegation, actor: string): string {
+function acceptSubject({ lane, run, task }: Delegation, actor: string): string {
   return storedSubject({ lane, role: "agent", actor, run, task, kind: "accept" });
 }
 
@@ -31,7 +31,7 @@ function epochOf(stored: Stored): number {
  * @returns the last acceptance of an earlier epoch, which the compare-and-set expects
  * @throws CandorError `spool-lost`, `fenced`
  */
-export async function requireUnaccepted(bus: LookUp, delegation: Delegation, actor: string): Promise<number> {
+async function requireUnaccepted(bus: LookUp, delegation: Delegation, actor: string): Promise<number> {
   const last = await bus.last("log", acceptSubject(delegation, actor));
   if (last === undefined) return 0;
   const epoch = epochOf(last);

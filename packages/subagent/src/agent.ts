@@ -5,7 +5,8 @@ import { CandorError, quarantineSubject, silentLogger, type Logger, type Quarant
 import { GuardRecords } from "@candor/ledger";
 import { parseCredentials, readCredentials, type Credentials } from "@candor/ledger/files";
 import { BusPort } from "./bus-port.js";
-import { defaultLimits, openTask, type AcceptOptions, type TaskLimits } from "./task-opening.js";
+import { defaultLimits, type TaskLimits } from "./task-limits.js";
+import { openTask, type AcceptOptions } from "./task-opening.js";
 import { within } from "./pause.js";
 import type { SubagentTask } from "./task.js";
 

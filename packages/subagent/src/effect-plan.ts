@@ -95,7 +95,7 @@ export function firstResult(plan: Planned, before: Before): { readonly value: un
 }
 
 /** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
-export function argumentsDigest(value: unknown): Uint8Array {
+function argumentsDigest(value: unknown): Uint8Array {
   try {
     return sha256(concatBytes(domainPrefix("candor/v1/arguments"), encodeCanonical(value)));
   } catch (cause) {

@@ -10,6 +10,7 @@ export { toFailure } from "./failure.js";
 export type { Classify, Failure } from "./failure.js";
 export type { TaskOutcome } from "./report.js";
 export { defaultScope } from "./scope.js";
-export type { AcceptOptions, TaskLimits } from "./task-opening.js";
+export type { TaskLimits } from "./task-limits.js";
+export type { AcceptOptions } from "./task-opening.js";
 export type { TaskBrief, TaskId, TaskResult } from "./task-result.js";
 export type { SubagentTask } from "./task.js";

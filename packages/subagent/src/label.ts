@@ -1,8 +1,8 @@
-import { CandorError } from "@candor/contract";
+import { CandorError, isLabel } from "@candor/contract";
 
 /** @throws CandorError `bad-argument` for a name that can't go onto the wire. */
 export function requireLabel(text: string, what: string): void {
-  if (text.length >= 1 && text.length <= 128 && !/\p{Cc}/u.test(text)) return;
+  if (isLabel(text)) return;
   throw new CandorError(
     "bad-argument",
     `${what} must have 1–128 characters and no control characters; put longer text into a caveat or the summary.`,

@@ -1,6 +1,5 @@
-import { CandorError, type AgentKind, type EventKind, type Logger } from "@candor/contract";
-import type { Signer } from "@candor/ledger";
-import { BarrierPublisher, type Outgoing } from "./barrier-publisher.js";
+import { CandorError, type AgentKind, type Logger } from "@candor/contract";
+import { Barriers, type Fenced } from "./barriers.js";
 import { Chain, type ChainPlace } from "./chain.js";
 import {
   redraft,
@@ -14,17 +13,8 @@ import {
 import { Outbox, unconfirmed } from "./outbox.js";
 import { within } from "./pause.js";
 import type { EventSink, Expectation, LookUp } from "./ports.js";
+import type { RecorderSpool } from "./recorder-spool.js";
 import type { SpoolContent, SpooledEvent } from "./spool/spool-content.js";
-import type { SpoolRecord } from "./spool/spool-record.js";
-
-/** What the recorder needs of a spool. */
-export interface RecorderSpool {
-  readonly signer: Signer;
-  readonly content: SpoolContent;
-  event(seq: number, kind: EventKind, frame: Uint8Array, expect?: Expectation): void;
-  write(record: SpoolRecord): void;
-  sync(): Promise<void>;
-}
 
 export interface RecorderOptions {
   readonly place: ChainPlace;
@@ -50,20 +40,29 @@ const defaultLimitMs = 30_000;
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #outbox: Outbox;
-  readonly #barriers: BarrierPublisher;
+  readonly #barriers: Barriers;
   readonly #chain: Chain;
   readonly #limitMs: number;
   #turn: Promise<unknown> = Promise.resolve();
   #failure: CandorError | undefined;
   /** An event of the spool that went out behind an expectation and whose fate is unknown. */
-  #unresolved: (Draft & { readonly expect: Expectation }) | undefined;
+  #unresolved: Fenced | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     const { place, bus, spool, onEvent, now, limitMs = defaultLimitMs, logger } = options;
     this.#limitMs = limitMs;
     this.#chain = new Chain({ place, signer: spool.signer, onEvent, ...(now === undefined ? {} : { now }) });
-    this.#barriers = new BarrierPublisher(bus, limitMs, logger);
+    this.#barriers = new Barriers({
+      bus,
+      chain: this.#chain,
+      spool,
+      limitMs,
+      onFailure: (error) => {
+        this.fail(error);
+      },
+      logger,
+    });
     this.#outbox = new Outbox({
       sink: bus,
       sync: () => spool.sync(),
@@ -148,9 +147,7 @@ export class Recorder {
     return this.#inTurn(async () => {
       await this.#outbox.drained(patienceMs);
       const expect = await admit();
-      const draft = this.#chain.draft(kind, build);
-      await this.#spoolBehind(draft, expect);
-      return this.#resolve({ ...draft, expect }, { ambiguous: false, patienceMs });
+      return await this.#barriers.record({ ...this.#chain.draft(kind, build), expect }, patienceMs);
     });
   }
 
@@ -168,7 +165,7 @@ export class Recorder {
       return {
         payload: draft.payload,
         kind: draft.kind,
-        stored: await this.#resolve(draft, { ambiguous: true, patienceMs: 0 }),
+        stored: await this.#barriers.resolve(draft, { ambiguous: true, patienceMs: 0 }),
       };
     });
   }
@@ -221,84 +218,28 @@ export class Recorder {
   }
 
   async #append(draft: Draft): Promise<Recorded> {
-    if (this.#barriers.owesProof) return await this.#recordWithProof(draft);
+    if (this.#barriers.owesProof) {
+      await this.#drainedForProof();
+      return await this.#barriers.recordWithProof(draft);
+    }
     this.#options.spool.event(draft.seq, draft.kind, draft.frame);
     this.#chain.commit(draft);
     this.#send(draft);
     return { seq: draft.seq, hash: draft.hash };
   }
 
-  #send({ seq, kind, frame }: Pick<SpooledEvent, "seq" | "kind" | "frame">): void {
-    this.#outbox.push({ seq, kind, subject: this.#chain.published(kind), frame });
-  }
-
-  async #resolve(
-    draft: Draft & { readonly expect: Expectation },
-    certainty: Pick<Outgoing, "ambiguous" | "patienceMs">,
-  ): Promise<RecordedAt | undefined> {
-    const { spool } = this.#options;
-    const outgoing = {
-      ...draft,
-      published: this.#chain.published(draft.kind),
-      stored: this.#chain.stored(draft.kind),
-      ...certainty,
-    };
-    const answer = await this.#orFail(() => this.#barriers.publish(outgoing));
-    if (answer.outcome === "stored") {
-      await this.#orFail(() => {
-        spool.write({ type: "stored", seq: draft.seq, sequence: answer.sequence });
-        return spool.sync();
-      });
-      this.#chain.commit(draft);
-      return { seq: draft.seq, hash: draft.hash, sequence: answer.sequence };
-    }
-    // Only an event that proved the absence of a dispatch goes out like this and is of another kind.
-    if (draft.kind !== "accept" && draft.kind !== "effect") throw this.#forked();
-    await this.#orFail(() => {
-      spool.write({ type: "refused", seq: draft.seq });
-    });
-    if (answer.outcome === "refused") throw answer.error;
-    return undefined;
-  }
-
-  /** Puts an event on disk whose number is its own only if the log takes it. */
-  async #spoolBehind({ seq, kind, frame }: Draft, expect: Expectation): Promise<void> {
-    const { spool } = this.#options;
-    spool.event(seq, kind, frame, expect);
-    await this.#orFail(() => spool.sync());
-  }
-
-  /** Runs what the chain can't go on without: if it fails, nobody knows how the chain stands. */
-  async #orFail<T>(run: () => Promise<T> | T): Promise<T> {
+  /** What can't be recorded must not be missing from a report either, so this failure is for good. */
+  async #drainedForProof(): Promise<void> {
     try {
-      return await run();
+      await this.#outbox.drained(this.#limitMs);
     } catch (error) {
       this.fail(error as CandorError);
       throw error;
     }
   }
 
-  /** The next event after a dispatch of unsure fate proves, by an expectation of its own, that the log has it not. */
-  async #recordWithProof(draft: Draft): Promise<Recorded> {
-    await this.#orFail(() => this.#outbox.drained(this.#limitMs));
-    await this.#spoolBehind(draft, this.#barriers.proof());
-    const { published, frame } = { published: this.#chain.published(draft.kind), frame: draft.frame };
-    const sequence = await this.#orFail(() => this.#barriers.prove({ published, frame }));
-    if (sequence === undefined) throw this.#forked();
-    await this.#orFail(() => {
-      this.#options.spool.write({ type: "stored", seq: draft.seq, sequence });
-    });
-    this.#chain.commit(draft);
-    return { seq: draft.seq, hash: draft.hash };
-  }
-
-  #forked(): CandorError {
-    const error = new CandorError(
-      "spool-lost",
-      "The log holds a dispatch that it had seemed to refuse, so the chain can't be continued. Ask the orchestrator to delegate the task again.",
-    );
-    this.fail(error);
-    return error;
+  #send({ seq, kind, frame }: Pick<SpooledEvent, "seq" | "kind" | "frame">): void {
+    this.#outbox.push({ seq, kind, subject: this.#chain.published(kind), frame });
   }
 
   #markStored(seq: number, sequence: number): void {

@@ -25,6 +25,7 @@ import { defaultScope } from "./scope.js";
 import { Spool } from "./spool/spool.js";
 import { Stopping } from "./stopping.js";
 import { Desk, TaskState } from "./task-state.js";
+import type { TaskLimits } from "./task-limits.js";
 import type { TaskBrief } from "./task-result.js";
 import { SubagentTask } from "./task.js";
 
@@ -45,28 +46,6 @@ export interface AcceptOptions {
   /** What the runtime sees; this SDK's own scope by default. An adapter states its own. */
   readonly scope?: Scope;
 }
-
-/** Waits, in ms. */
-export interface TaskLimits {
-  /** For the guard's word on a new intent. */
-  readonly verdictMs: number;
-  /** For a dispatch to be stored. */
-  readonly dispatchMs: number;
-  /**
-   * For the log to confirm everything at the end, and for it to say whether it has an event that nothing can follow
-   * before that is known.
-   */
-  readonly flushMs: number;
-  /** For calls that still run when the callback has ended; what runs on after that is named in the report. */
-  readonly openCallsMs: number;
-}
-
-export const defaultLimits: TaskLimits = {
-  verdictMs: 2_000,
-  dispatchMs: 5_000,
-  flushMs: 30_000,
-  openCallsMs: 30_000,
-};
 
 export interface OpeningContext {
   readonly identity: AgentIdentity;

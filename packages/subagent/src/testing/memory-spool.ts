@@ -1,6 +1,6 @@
 import type { EventKind } from "@candor/contract";
 import { createSeed, createSigner, type Signer } from "@candor/ledger";
-import type { RecorderSpool } from "../recorder.js";
+import type { RecorderSpool } from "../recorder-spool.js";
 import { SpoolContent } from "../spool/spool-content.js";
 import { encodeSpoolRecord, type Expectation, type SpoolRecord } from "../spool/spool-record.js";
 
