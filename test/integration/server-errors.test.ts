@@ -52,6 +52,25 @@ describe("Q2 a server that can't be used gives one clear error", () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 
+  it("not there for a second: says so once, and goes on when it comes", async () => {
+    const server = await launch();
+    await server.stop();
+    let slow = 0;
+    const connecting = connectBus({
+      servers: server.url,
+      identity: { role: "agent", name: "a1" },
+      connectionSeed: agent.connectionSeed,
+      provisioned: false,
+      onSlow: () => {
+        slow += 1;
+        void server.restart();
+      },
+    });
+    const bus = await connecting;
+    expect(slow).toBe(1);
+    await bus.close();
+  });
+
   it("something else listens there: server-unreachable", async () => {
     const port = await listener("HTTP/1.1 400 Bad Request\r\n\r\n");
     await expect(connectTo(`nats://127.0.0.1:${port}`)).rejects.toMatchObject({ code: "server-unreachable" });

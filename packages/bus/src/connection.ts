@@ -20,8 +20,10 @@ export interface BusOptions {
   readonly apiPrefix?: string;
   /** Public key of the operator that the streams must name; not checked if it is not given. */
   readonly operator?: string;
-  /** Total wait for a first connection; 3,000 by default. Later it reconnects for ever. */
+  /** Total wait for a first connection; 10,000 by default. Later it reconnects for ever. */
   readonly connectTimeoutMs?: number;
+  /** Called once if nobody has answered within a second. */
+  readonly onSlow?: () => void;
   /** False for whoever is about to make the streams. */
   readonly provisioned?: boolean;
   readonly logger?: Logger;
@@ -43,6 +45,8 @@ export interface Bus {
   /** Sends what is under way, then closes. */
   readonly close: () => Promise<void>;
 }
+
+const slowMs = 1_000;
 
 function authenticator(seed: string): ReturnType<typeof nkeyAuthenticator> {
   if (/^SU[A-Z2-7]{56}$/.test(seed.trim())) return nkeyAuthenticator(utf8(seed.trim()));
@@ -71,9 +75,10 @@ async function connectWithin(
   inboxPrefix: string,
 ): Promise<NatsConnection> {
   const { role, name } = options.identity;
-  const { connectTimeoutMs = 3_000 } = options;
+  const { connectTimeoutMs = 10_000, onSlow } = options;
   const deadline = performance.now() + connectTimeoutMs;
   const auth = authenticator(options.connectionSeed);
+  let slow = onSlow;
   for (;;) {
     try {
       return await connect({
@@ -93,6 +98,10 @@ async function connectWithin(
     } catch (cause) {
       const failure = connectFailure(cause, servers, `${role} ${name}`);
       if (failure.code !== "server-unreachable" || performance.now() + 100 > deadline) throw failure;
+      if (performance.now() > deadline - connectTimeoutMs + slowMs) {
+        slow?.();
+        slow = undefined;
+      }
       await pause(100);
     }
   }

@@ -23,6 +23,8 @@ export interface Located {
   readonly servers: readonly string[];
   /** The data folder, if it is one of `candor up`. */
   readonly dataDir: string | undefined;
+  /** Tells people, on stderr, what is waited for. */
+  readonly say: (text: string) => void;
 }
 
 /** The data folder that is meant when none is named. */
@@ -96,7 +98,14 @@ export async function locate(
   const servers =
     named?.split(",").map((url) => url.trim()) ?? (place === undefined ? credentials.servers : [place.url]);
   if (servers === undefined || servers.length === 0) throw nothingRuns(dataDir);
-  return { credentials, servers, dataDir: place === undefined ? undefined : dataDir };
+  return {
+    credentials,
+    servers,
+    dataDir: place === undefined ? undefined : dataDir,
+    say: (text) => {
+      context.terminal.note(text);
+    },
+  };
 }
 
 function nothingRuns(dataDir: string): CandorError {
@@ -113,11 +122,12 @@ function nothingRuns(dataDir: string): CandorError {
  * @throws CandorError as `locate` and `connectBus`
  */
 export async function withConnection<T>(
-  located: Pick<Located, "credentials" | "servers">,
+  located: Pick<Located, "credentials" | "servers"> & Partial<Pick<Located, "say">>,
   use: (bus: Bus) => Promise<T>,
   options: ConnectAsOptions = {},
 ): Promise<T> {
-  const bus = await connectAs(located.credentials, located.servers, options);
+  const onSlow = (): void => located.say?.(`candor: waiting for the server at ${located.servers.join(", ")}`);
+  const bus = await connectAs(located.credentials, located.servers, { onSlow, ...options });
   try {
     return await use(bus);
   } finally {

@@ -1,4 +1,4 @@
-import { apiRequest, type Bus } from "@candor/bus";
+import { apiRequest, streamNotFound, type Bus } from "@candor/bus";
 import { CandorError } from "@candor/contract";
 
 /** What is in a stream. */
@@ -14,9 +14,6 @@ export interface StreamFacts {
   /** What the server dropped when it recovered the stream from a damaged store, in bytes. */
   readonly lostBytes: number;
 }
-
-/** The server's number for "there is no such stream". */
-const streamNotFound = 10059;
 
 /** What the server says is in a stream; undefined if there is no such stream. @throws CandorError `server-failed` */
 export async function readStreamFacts(

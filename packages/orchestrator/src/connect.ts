@@ -1,4 +1,4 @@
-import { connectBus, type Bus } from "@candor/bus";
+import { connectWith, type Bus } from "@candor/bus";
 import { CandorError, silentLogger, type Certificate, type Logger } from "@candor/contract";
 import { readCredentials, type Credentials } from "@candor/ledger/files";
 import { createLogClient, createProbeClient } from "./bus-client.js";
@@ -11,7 +11,7 @@ export interface ConnectOptions {
   readonly servers?: string | readonly string[];
   /** A credentials folder, as `candor auth add` made it, or credentials already read. */
   readonly credentials: string | Credentials;
-  /** Total wait for a first connection, in ms; 3,000 by default. Later it reconnects for ever. */
+  /** Total wait for a first connection, in ms; 10,000 by default. Later it reconnects for ever. */
   readonly connectTimeoutMs?: number;
   readonly logger?: Logger;
 }
@@ -30,10 +30,9 @@ interface Connected {
 }
 
 async function connectAs(role: "orchestrator" | "prober", options: ConnectOptions): Promise<Connected> {
-  const { connectTimeoutMs, logger } = options;
   const credentials =
     typeof options.credentials === "string" ? readCredentials(options.credentials) : options.credentials;
-  const { name, certificate, connectionSeed, inboxPrefix, apiPrefix, trust } = credentials;
+  const { name, certificate } = credentials;
   if (credentials.role !== role || certificate === undefined) {
     throw new CandorError(
       "bad-argument",
@@ -47,16 +46,7 @@ async function connectAs(role: "orchestrator" | "prober", options: ConnectOption
       path: "servers",
     });
   }
-  const bus = await connectBus({
-    servers,
-    identity: { role, name },
-    connectionSeed,
-    inboxPrefix,
-    apiPrefix,
-    operator: trust.operator,
-    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
-    ...(logger === undefined ? {} : { logger }),
-  });
+  const bus = await connectWith(credentials, servers, options);
   return { bus, credentials, certificate };
 }
 

@@ -1,13 +1,7 @@
-import { connectBus, type Bus } from "@candor/bus";
-import type { Logger } from "@candor/contract";
+import { connectWith, type Bus, type ConnectWithOptions } from "@candor/bus";
 import type { Credentials } from "@candor/ledger/files";
 
-export interface ConnectAsOptions {
-  /** False for whoever is about to make the streams. */
-  readonly provisioned?: boolean;
-  readonly connectTimeoutMs?: number;
-  readonly logger?: Logger;
-}
+export type ConnectAsOptions = ConnectWithOptions;
 
 /**
  * Connects with the credentials of a folder.
@@ -19,14 +13,5 @@ export function connectAs(
   servers: string | readonly string[],
   options: ConnectAsOptions = {},
 ): Promise<Bus> {
-  const { role, name, connectionSeed, inboxPrefix, apiPrefix, trust } = credentials;
-  return connectBus({
-    servers,
-    identity: { role, name },
-    connectionSeed,
-    inboxPrefix,
-    apiPrefix,
-    operator: trust.operator,
-    ...options,
-  });
+  return connectWith(credentials, servers, options);
 }
