@@ -44,6 +44,36 @@ const frozen: Readonly<Record<string, () => Scenario>> = {
     scenario.intent("_run", "run-close", { state: "failed" });
     return scenario;
   },
+  "v1-gaps": () => {
+    const scenario = acceptedTask();
+    scenario.report();
+    scenario.stop("t1", "recall");
+    const takenAt = scenario.author("t1").seq - 1;
+    const missing = scenario.record("t1", "no-side-effects", { control: 2, takenAt });
+    scenario.agent("t1", "acknowledge", { control: 2, takenAt, manifest: [] });
+    missing.store();
+    scenario.record("t1", "error", scenario.errorPayload());
+    scenario.error();
+    scenario.tick(2_000).tick(10_000);
+    scenario.intent("_run", "run-close", { state: "completed" });
+    scenario.delegate();
+    return scenario;
+  },
+  "v1-outcomes": () => {
+    const scenario = acceptedTask({ mode: "observe" });
+    const dispatch = scenario.dispatch();
+    scenario.outcome("t1", dispatch, "in-doubt");
+    scenario.outcome("t1", scenario.dispatch("t1", "unminted"), "committed", "unminted");
+    const { effects } = scenario.reportPayload();
+    scenario.report("t1", { effects: effects.map((effect) => ({ ...effect, phase: "committed" })) });
+    scenario.delegate().accept();
+    scenario.stop("t1", "recall");
+    scenario.outcome("t1", dispatch, "not-run", "charge", 1);
+    scenario.outcome("t1", dispatch, "committed", "charge", 1);
+    scenario.probe("contradicted", { epoch: 1 });
+    scenario.tick(5_000);
+    return scenario;
+  },
 };
 
 describe("B1 B8 frozen histories", () => {

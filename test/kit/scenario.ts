@@ -1,90 +1,26 @@
 import {
-  completionConfidence,
-  defaultPolicy,
-  encodeBody,
-  encodeFrame,
-  encodePayload,
-  errorLogReceiptOf,
-  eventHash,
-  guardActor,
   kindTable,
-  policyHash,
-  runTask,
-  storedSubject,
-  subjectKind,
   Tally,
   taskKeyMessage,
-  unseenRetryLayers,
   zeroHash,
   type Brief,
   type EffectPhase,
   type EventKind,
-  type Finality,
-  type LogEntry,
   type Mode,
   type Payload,
   type Policy,
-  type QuarantineBody,
+  type RetryEntry,
   type Scope,
-  type StoredMessage,
-  type VerdictBody,
 } from "@candor/contract";
-import { LaneFold, type Output, type TimerRequest } from "@candor/guards";
-import { admit, createSeed, createSigner, issueCertificate, verifySignature, type Signer } from "@candor/ledger";
+import type { Output } from "@candor/guards";
+import { admit, createSeed, createSigner, type Signer } from "@candor/ledger";
+import { errorPayload, honestReport, type Author, type ErrorOptions } from "./agent-books.js";
+import { RunLog } from "./run-log.js";
+import { fullScope, keys, plainBrief } from "./scenario-cast.js";
 
-export const plainBrief: Brief = {
-  keyTasks: ["work"],
-  critical: false,
-  directlyVerifiable: false,
-  retryBudget: 5,
-  authority: [],
-  needs: [],
-};
+export { fullScope, keys, operator, plainBrief } from "./scenario-cast.js";
 
-export const fullScope: Scope = {
-  dimensions: {
-    toolCalls: "enforced",
-    toolErrors: "enforced",
-    modelAttempts: "observed",
-    transportAttempts: "observed",
-    effects: "enforced",
-    abort: "enforced",
-    children: "observed",
-  },
-  adapter: "kit",
-};
-
-interface Author {
-  seq: number;
-  head: Uint8Array;
-  readonly tally: Tally;
-  readonly effects: Map<number, Payload<"report">["effects"][number]>;
-  signer: Signer | undefined;
-}
-
-/** Where an event stands in its author's chain, and who signs it. */
-interface Placed {
-  readonly task: string;
-  readonly actor: string;
-  readonly epoch: number;
-  readonly seq: number;
-  readonly prev: Uint8Array;
-  readonly signer?: Signer | undefined;
-  /** Publishes it under another task than the body names. */
-  readonly subjectTask?: string;
-}
-
-interface DelegateOptions {
-  readonly brief?: Partial<Brief>;
-  readonly intents?: readonly string[];
-  readonly actor?: string;
-  readonly key?: string;
-}
-
-interface StopOptions {
-  readonly graceMs?: number;
-  readonly bend?: { seq?: number; prev?: Uint8Array; epoch?: number; actor?: string; signer?: Signer | undefined };
-}
+const { deployment, prober } = keys;
 
 interface AcceptOptions {
   readonly scope?: Scope;
@@ -92,158 +28,12 @@ interface AcceptOptions {
   readonly actor?: string;
 }
 
-interface ErrorOptions {
-  readonly attempt?: number;
-  readonly reasons?: readonly number[];
-  readonly recovered?: boolean;
-  readonly finality?: Finality;
-}
-
-const lane = 0;
-export const operator = createSigner(createSeed());
-const fleet = createSigner(createSeed());
-const stranger = createSigner(createSeed());
-const deployment = createSigner(createSeed());
-const prober = createSigner(createSeed());
-
-export const keys = { operator, fleet, stranger, deployment, prober } as const;
-
 /**
  * Given, when, then for a lane: builds the signed log of one run as honest parties would, lets a test bend any part
  * of it, and folds it. Time passes only when a test says so.
  */
-export class Scenario {
-  readonly log: StoredMessage[] = [];
-  readonly verdicts: VerdictBody[] = [];
-  readonly quarantined: QuarantineBody[] = [];
-  readonly timers: TimerRequest[] = [];
-  fold = new LaneFold(lane, { operator: operator.publicKey });
-  nowMs = 1_700_000_000_000;
-  /** Hash of the event that was made last. */
-  lastHash: Uint8Array = zeroHash;
-  readonly #run: string;
-  readonly #policy: Policy;
+export class Scenario extends RunLog {
   readonly #authors = new Map<string, Author>();
-  readonly #controls = new Map<string, { control: number; hash: Uint8Array; epoch: number }>();
-
-  constructor({ run = "r1", policy = {} }: { run?: string; policy?: Partial<Policy> } = {}) {
-    this.#run = run;
-    this.#policy = { ...defaultPolicy, ...policy };
-  }
-
-  /** Stores bytes as the log would and folds them. */
-  store(subject: string, data: Uint8Array): Output[] {
-    const message: StoredMessage = { seq: this.log.length + 1, timeMs: this.nowMs, subject, data };
-    this.log.push(message);
-    return this.foldEntry(admit(message));
-  }
-
-  foldEntry(entry: LogEntry): Output[] {
-    const need = this.fold.needsHistory(entry);
-    if (need !== undefined) {
-      const history = this.log
-        .filter(({ seq }) => seq < entry.seq)
-        .map(admit)
-        .filter((past) => past.type === "event" && past.event.run === need.run)
-        .filter((past) => past.type === "event" && [runTask, need.task].includes(past.event.task));
-      this.fold.revive(need, history, verifySignature);
-    }
-    const outputs = this.fold.fold(entry, verifySignature);
-    for (const output of outputs) {
-      if (output.type === "verdict") this.verdicts.push(output.body);
-      else if (output.type === "quarantine") this.quarantined.push(output.body);
-      else if (output.type === "timer") this.timers.push(output);
-    }
-    return outputs;
-  }
-
-  /** Encodes, signs and stores one event; every header field may be bent. */
-  event<K extends EventKind>(kind: K, payload: Payload<K>, at: Placed): { outputs: Output[]; hash: Uint8Array } {
-    const { subject, data, hash } = this.#encode(kind, payload, at);
-    return { outputs: this.store(subject, data), hash };
-  }
-
-  /** @param certifier who vouches for the fleet; the operator, unless a test says otherwise */
-  open(certifier: Signer = operator): this {
-    const fleetCertificate = issueCertificate(certifier, { role: "orch", name: "fleet", key: fleet.publicKey });
-    const proberCertificate = issueCertificate(operator, { role: "probe", name: "prober", key: prober.publicKey });
-    this.intent(runTask, "run-open", {
-      policy: this.#policy,
-      policyHash: policyHash(this.#policy),
-      fleet: fleetCertificate,
-      probers: [proberCertificate],
-      operator: operator.publicKey,
-      isolation: "separate-process",
-    });
-    return this;
-  }
-
-  /** Publishes the next intent of a task, or one with a bent header. */
-  intent<K extends EventKind>(
-    task: string,
-    kind: K,
-    payload: Payload<K>,
-    bend: NonNullable<StopOptions["bend"]> = {},
-  ): Output[] {
-    const control = this.#controls.get(task) ?? { control: 0, hash: zeroHash, epoch: task === runTask ? 1 : 0 };
-    const epoch = kind === "delegate" ? control.epoch + 1 : control.epoch;
-    const { outputs, hash } = this.event(kind, payload, {
-      task,
-      actor: "fleet",
-      epoch,
-      seq: control.control + 1,
-      prev: control.hash,
-      signer: fleet,
-      ...bend,
-    });
-    const held = outputs.some((output) => output.type === "verdict" && output.body.verdict === "INTENT_ACCEPTED");
-    if (held) this.#controls.set(task, { control: control.control + 1, hash, epoch });
-    return outputs;
-  }
-
-  epochOf(task: string): number {
-    return this.#controls.get(task)?.epoch ?? 0;
-  }
-
-  controlOf(task: string): number {
-    return this.#controls.get(task)?.control ?? 0;
-  }
-
-  hashOfLastIntent(task: string): Uint8Array {
-    return this.#controls.get(task)?.hash ?? zeroHash;
-  }
-
-  delegate(
-    task = "t1",
-    { brief = {}, intents = [], actor = "agent", key = deployment.publicKey }: DelegateOptions = {},
-  ): this {
-    this.intent(task, "delegate", {
-      standing: { epoch: this.epochOf(task) + 1, state: "delegated" },
-      agent: { actor, key },
-      brief: { ...plainBrief, ...brief },
-      intents: intents.map((intent) => ({ intent, key: `key-${intent}` })),
-      policyHash: policyHash(this.#policy),
-    });
-    return this;
-  }
-
-  stop(task: string, kind: "recall" | "terminate", { graceMs = 10_000, bend = {} }: StopOptions = {}): Output[] {
-    const epoch = this.epochOf(task);
-    if (kind === "recall") {
-      return this.intent(task, "recall", { standing: { epoch, state: "recalled" }, graceMs, reason: "test" }, bend);
-    }
-    return this.intent(
-      task,
-      "terminate",
-      { standing: { epoch, state: "terminated" }, reason: "test", force: true },
-      bend,
-    );
-  }
-
-  close(task: string): Output[] {
-    const epoch = this.epochOf(task);
-    return this.intent(task, "close", { standing: { epoch, state: "closed" }, state: "accepted" });
-  }
 
   author(task: string, actor = "agent", epoch = this.epochOf(task)): Author {
     const name = `${task}/${String(epoch)}/${actor}`;
@@ -259,7 +49,7 @@ export class Scenario {
     const author = this.author(task, actor);
     const taskKey = (author.signer as Signer).publicKey;
     const epoch = this.epochOf(task);
-    const certificate = deployment.sign(taskKeyMessage({ run: this.#run, task, epoch, actor, taskKey }));
+    const certificate = deployment.sign(taskKeyMessage({ run: this.run, task, epoch, actor, taskKey }));
     this.agent(
       task,
       "accept",
@@ -291,7 +81,7 @@ export class Scenario {
       const dispatch = effect.dispatch ?? author.seq;
       author.effects.set(dispatch, { dispatch, key: effect.key, phase: effect.phase });
     }
-    const made = this.#encode(kind, payload, at);
+    const made = this.encode(kind, payload, at);
     author.seq += 1;
     author.head = made.hash;
     return { seq: at.seq, store: () => this.store(made.subject, made.data) };
@@ -316,21 +106,8 @@ export class Scenario {
     return this.agent(task, "error", this.errorPayload({ attempt, reasons, recovered, finality }));
   }
 
-  errorPayload({
-    attempt = 1,
-    reasons = [],
-    recovered = false,
-    finality = "recoverable",
-  }: ErrorOptions = {}): Payload<"error"> {
-    return {
-      type: "transient",
-      finality,
-      recovered,
-      operation: "lookup",
-      attempt,
-      attempts: reasons.map((reason, i) => ({ attempt: i + 1, reason, delayMs: 0 })),
-      effects: [],
-    };
+  errorPayload(options: ErrorOptions = {}): Payload<"error"> {
+    return errorPayload(options);
   }
 
   retry(task: string, attempt: number, reason: number, outcome: "ok" | "failed" = "ok"): number {
@@ -372,52 +149,12 @@ export class Scenario {
     bend: Partial<Payload<"report">> = {},
     { brief = plainBrief, scope = fullScope } = {},
   ): Payload<"report"> {
-    const { tally, effects, head } = this.author(task);
-    const coverage = bend.coverage ?? brief.keyTasks.map((name) => ({ task: name, state: "done" as const }));
-    const caveats = bend.caveats ?? [];
-    const entries = this.#retries(task);
-    return {
-      claim: "pass",
-      finishReason: "completed",
-      coverage,
-      effects: [...effects.values()],
-      receipts: {
-        errorLog: errorLogReceiptOf(tally, head),
-        retries: { entries, unseen: unseenRetryLayers(scope) },
-      },
-      receiptParts: 0,
-      confidence: {
-        formula: 1,
-        score: completionConfidence({
-          errors: tally.errors(),
-          retries: tally.retryCount,
-          coverage,
-          keyTasks: brief.keyTasks,
-          caveats: caveats.length,
-        }),
-        caveats: caveats.length,
-      },
-      work: { calls: 1, succeeded: 1 },
-      caveats,
-      ...bend,
-    };
+    return honestReport(this.author(task), this.#retries(task), bend, { brief, scope });
   }
 
   report(task = "t1", bend: Partial<Payload<"report">> = {}, context: { brief?: Brief; scope?: Scope } = {}): this {
     this.agent(task, "report", this.reportPayload(task, bend, context));
     return this;
-  }
-
-  /** Lets log time pass and the guard's timers of that time fire. */
-  tick(ms: number): this {
-    this.nowMs += ms;
-    for (const due of this.fold.pendingTimers().filter(({ deadlineMs }) => deadlineMs <= this.nowMs)) this.timer(due);
-    return this;
-  }
-
-  timer({ task, epoch, timer, deadlineMs }: TimerRequest): Output[] {
-    return this.event("timer", { timer, deadlineMs }, { task, actor: guardActor, epoch, seq: 1, prev: zeroHash })
-      .outputs;
   }
 
   probe(
@@ -439,30 +176,9 @@ export class Scenario {
     ).outputs;
   }
 
-  /** Trusts another key of a prober from now on. */
-  trust(name: string, key: string): Output[] {
-    const certificate = issueCertificate(operator, { role: "probe", name, key });
-    return this.intent(runTask, "key-added", { certificate });
-  }
-
-  /** The last verdict of a judge, shortened to what a reader acts on. */
-  last(
-    judge: VerdictBody["judge"],
-    task = "t1",
-  ): { verdict: string; action: string; final: boolean; findings: string[] } | undefined {
-    const body = this.verdicts.filter((verdict) => verdict.judge === judge && verdict.task === task).at(-1);
-    if (body === undefined) return undefined;
-    const { verdict, action, final, findings } = body;
-    return { verdict, action, final, findings: findings.map(({ code }) => code) };
-  }
-
-  codes(): string[] {
-    return this.quarantined.map(({ code }) => code);
-  }
-
   /** Folds the same log again from nothing. */
   replay(): Scenario {
-    const again = new Scenario({ run: this.#run, policy: this.#policy });
+    const again = new Scenario({ run: this.run, policy: this.policy });
     for (const message of this.log) {
       again.log.push(message);
       again.foldEntry(admit(message));
@@ -470,41 +186,8 @@ export class Scenario {
     return again;
   }
 
-  #encode<K extends EventKind>(
-    kind: K,
-    payload: Payload<K>,
-    at: Placed,
-  ): { subject: string; data: Uint8Array; hash: Uint8Array } {
-    const { role } = kindTable[kind];
-    const { task, actor, epoch, seq, prev, signer } = at;
-    const run = this.#run;
-    const body = encodeBody({
-      kind,
-      run,
-      task,
-      epoch,
-      role,
-      actor,
-      seq,
-      prev,
-      at: this.nowMs,
-      payload: encodePayload(kind, payload),
-    });
-    const hash = eventHash(body);
-    this.lastHash = hash;
-    const subject = storedSubject({
-      lane,
-      run,
-      task: at.subjectTask ?? task,
-      role,
-      actor,
-      kind: subjectKind(role, kind),
-    });
-    return { subject, data: encodeFrame(body, signer?.sign(hash)), hash };
-  }
-
-  #retries(task: string): NonNullable<Payload<"report">["receipts"]>["retries"]["entries"] {
-    const entries: NonNullable<Payload<"report">["receipts"]>["retries"]["entries"] = [];
+  #retries(task: string): RetryEntry[] {
+    const entries: RetryEntry[] = [];
     for (const message of this.log) {
       const entry = admit(message);
       if (
