@@ -58,8 +58,9 @@ describe("S26 B9 a server that loses what it confirmed", () => {
       await server.kill();
       store("keep");
       await server.restart();
-      await task.flush(20_000);
       for (const text of ["b", "c"]) await ctx.error(new TypeError(text), { recovered: true });
+      // Connected again; an effect would not wait for so long.
+      await task.flush(20_000);
       await ctx.effect({ intent: "charge" }, () => 1);
       await task.flush(20_000);
       expect(await numbersOf(id)).toEqual(upTo(6));
