@@ -19,6 +19,8 @@ export type { DispatchAction, DispatchRow, VerifyAction } from "./dispatch-rows.
 export { enoughConfidence } from "./enough-confidence.js";
 export { explain, explainedCodes } from "./explain.js";
 export type { Explained, ExplanationFamily } from "./explain.js";
+export { intentTransitions } from "./intent-transitions.js";
+export type { Standing, TaskIntentKind, Transition } from "./intent-transitions.js";
 export { LaneFold } from "./lane-fold.js";
 export type { HistoryNeed, LaneFoldOptions } from "./lane-fold.js";
 export type { Output, TimerRequest, Verify } from "./output.js";

@@ -1,7 +1,8 @@
 import type { AdmittedEvent, AdmittedOf, FindingCode, VerdictBody } from "@candor/contract";
 import { foldWaitingEffects, judgeEpoch, judgeEpochRecall } from "./agent-fold.js";
 import { ownOddities } from "./disclosure-state.js";
-import { foldIntent, intentFault, isTaskIntent, runIntentFault, type TaskIntent } from "./intent.js";
+import type { TaskIntent } from "./intent-transitions.js";
+import { foldIntent, intentFault, isTaskIntent, runIntentFault } from "./intent.js";
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
 import type { Speaker } from "./speaker.js";

@@ -1,7 +1,6 @@
 import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type FindingCode } from "@candor/contract";
+import { intentTransitions, type Standing, type TaskIntent } from "./intent-transitions.js";
 import { hashText } from "./kept.js";
-
-export type Standing = "delegated" | "recalled" | "terminated" | "closed";
 
 /** The control sequence of one task (or of the run): what the last accepted intent left. */
 export interface ControlState {
@@ -18,25 +17,8 @@ export function initialControl(): ControlState {
   return { control: 0, hash: zeroText, epoch: 0, standing: undefined };
 }
 
-export type TaskIntent = AdmittedOf<"delegate" | "recall" | "terminate" | "close">;
-type TaskIntentKind = TaskIntent["kind"];
-
-interface Transition {
-  /** States of the task in which the intent has a meaning; undefined is a task that does not exist yet. */
-  readonly from: readonly (Standing | undefined)[];
-  readonly to: Standing;
-  readonly nextEpoch: boolean;
-}
-
-const transitions = {
-  delegate: { from: [undefined, "delegated", "recalled", "terminated"], to: "delegated", nextEpoch: true },
-  recall: { from: ["delegated"], to: "recalled", nextEpoch: false },
-  terminate: { from: ["delegated", "recalled"], to: "terminated", nextEpoch: false },
-  close: { from: ["delegated", "recalled", "terminated"], to: "closed", nextEpoch: false },
-} as const satisfies Record<TaskIntentKind, Transition>;
-
 export function isTaskIntent(entry: AdmittedEvent): entry is AdmittedEvent & TaskIntent {
-  return entry.kind in transitions;
+  return entry.kind in intentTransitions;
 }
 
 /** What is wrong with an intent's number or predecessor; undefined if it is the next one (R2). */
@@ -62,7 +44,7 @@ export function intentFault(
   if (order !== undefined) return order;
   const { payload, event } = entry;
   if (payload.notAfterMs !== undefined && nowMs > payload.notAfterMs) return "intent-expired";
-  const transition: Transition = transitions[entry.kind];
+  const transition = intentTransitions[entry.kind];
   if (!transition.from.includes(state.standing)) return "intent-stale";
   const epoch = transition.nextEpoch ? state.epoch + 1 : state.epoch;
   const { standing } = payload;
@@ -89,6 +71,6 @@ export function foldIntent(state: ControlState, entry: AdmittedEvent): void {
   state.control = entry.event.seq;
   state.hash = hashText(entry.hash);
   state.epoch = entry.event.epoch;
-  if (isTaskIntent(entry)) state.standing = transitions[entry.kind].to;
+  if (isTaskIntent(entry)) state.standing = intentTransitions[entry.kind].to;
   else state.standing = entry.kind === "run-close" ? "closed" : "delegated";
 }

@@ -7,9 +7,10 @@ import {
   type IntentKind,
   type VerdictBody,
 } from "@candor/contract";
+import { intentTransitions, type Standing as GuardsStanding, type TaskIntentKind } from "@candor/guards";
 
 /** States that a task's last good intent leaves it in. */
-export type TaskState = "delegated" | "recalled" | "terminated" | "closed";
+export type TaskState = GuardsStanding;
 
 export interface Standing {
   readonly epoch: number;
@@ -128,17 +129,14 @@ export function nextPosition(line: TaskLine): Position {
   };
 }
 
-const stateAfter: Readonly<Record<string, TaskState>> = {
-  delegate: "delegated",
-  recall: "recalled",
-  terminate: "terminated",
-  close: "closed",
-};
+function stateAfter(kind: string): TaskState | undefined {
+  return Object.hasOwn(intentTransitions, kind) ? intentTransitions[kind as TaskIntentKind].to : undefined;
+}
 
 /** Epoch and state that a task stands in; undefined before its first delegation. */
 export function standingOf(line: TaskLine): Standing | undefined {
   const head = headOf(line);
-  const state = head === undefined ? undefined : stateAfter[head.kind];
+  const state = head === undefined ? undefined : stateAfter(head.kind);
   return head === undefined || state === undefined ? undefined : { epoch: head.epoch, state };
 }
 
