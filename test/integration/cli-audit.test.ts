@@ -13,7 +13,7 @@ import {
   runTask,
   streams,
 } from "@candor/contract";
-import { candor } from "../kit/candor.js";
+import { candor, startCandor } from "../kit/candor.js";
 import { startGuardStage, until } from "../kit/guard-stage.js";
 import { playHonestRun, stageOf } from "../kit/honest-run.js";
 import { keys, Scenario } from "../kit/scenario.js";
@@ -44,6 +44,7 @@ let dir = "";
 let early = "";
 let whole = "";
 let published = 0;
+let publishedLater = 0;
 let lastSeq = 0;
 
 beforeAll(async () => {
@@ -56,6 +57,7 @@ beforeAll(async () => {
   const again = await startEmbedded({ dataDir: whole });
   await playHonestRun(stageOf(again), sameLane);
   published = await countOf(again, streams.verdicts, `candor.vd.${lane}.first.>`);
+  publishedLater = await countOf(again, streams.verdicts, `candor.vd.${lane}.${sameLane}.>`);
   lastSeq = await countOf(again, streams.log, ">");
   await again.stop();
 }, 120_000);
@@ -109,6 +111,9 @@ describe("B8 candor audit on data that nobody touched", () => {
   it("knows no run of another id, and changes nothing that a guard would mind", async () => {
     const nothing = await candor(["audit", "--run", "nothing", "--data", data]);
     expect(nothing).toMatchObject({ exit: exitCodes.usage, stdout: "" });
+    const noTask = await candor(["audit", "--run", "first", "--task", "nothing", "--data", data]);
+    expect(noTask).toMatchObject({ exit: exitCodes.usage, stdout: "" });
+    expect(noTask.stderr).toMatch(/^candor: not-found: .*task nothing/);
     const embedded = await startEmbedded({ dataDir: data });
     expect(embedded.haltedLanes).toEqual([]);
     // While something runs on the folder, that is what it asks.
@@ -117,6 +122,14 @@ describe("B8 candor audit on data that nobody touched", () => {
     const elsewhere = await audit("--run", "first", "--server", embedded.url, "--credentials", auditor);
     expect(elsewhere).toMatchObject({ exit: 0, report: { findings: [], counts: { verdict: { all: published } } } });
     await embedded.stop();
+  });
+
+  it("says of a log with nothing in it that there is nothing to audit", async () => {
+    const empty = join(dir, "empty");
+    const embedded = await startEmbedded({ dataDir: empty });
+    await embedded.stop();
+    const { exit, stdout } = await candor(["audit", "--all", "--data", empty]);
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "There is nothing to audit: the log is empty.\n" });
   });
 
   it("Q5 is the same after the run's data key was erased", async () => {
@@ -161,10 +174,19 @@ describe("B9 candor audit on data that somebody changed", () => {
         exit: exitCodes.finding,
         first: { code: "log-rolled-back", lane, seq: lastSeq },
       });
+      // What was published counts, though nothing brings it forth any more.
+      const all = run === "first" ? published : publishedLater;
+      expect(report.counts.verdict).toEqual({ reproduced: run === "first" ? published : 0, all });
     }
     const embedded = await startEmbedded({ dataDir: data });
     expect(embedded.haltedLanes).toMatchObject([{ lane, halted: { code: "log-rolled-back" } }]);
     await embedded.stop();
+    const up = startCandor(["up", "--data", data, "--port", "0", "--json"]);
+    await up.printed("\n");
+    up.child.kill("SIGINT");
+    const ended = await up.ended;
+    expect(ended.exit).toBe(exitCodes.finding);
+    expect(ended.stderr).toContain("candor: log-rolled-back: ");
   });
 
   it("the log removed altogether", async () => {

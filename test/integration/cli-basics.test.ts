@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addIdentity } from "@candor/cli";
 import { errorCodes, exitCodes, type ErrorCode } from "@candor/contract";
-import { parseCredentials } from "@candor/ledger/files";
+import { parseCredentials, readCertificateFile, readCredentials } from "@candor/ledger/files";
 import { candor, candorPath } from "../kit/candor.js";
 
 let dir = "";
@@ -76,6 +76,29 @@ describe("B7 candor auth", () => {
     const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");
     expect(rules).toContain("# agent payer");
     expect(rules).not.toMatch(/\bSU[A-Z2-7]{56}\b/);
+  });
+
+  it("renews one whose folder is lost: the old connection key is in no file of the server any more", async () => {
+    const auth = join(dir, "renewed");
+    await candor(["auth", "init", auth]);
+    await candor(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
+    const old = readCredentials(join(auth, "orchestrator-fleet"));
+    await rm(join(auth, "orchestrator-fleet"), { recursive: true });
+    const again = await candor(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("--renew") as string });
+    const renewed = await candor(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth]);
+    expect(renewed).toMatchObject({ exit: 0, stdout: expect.stringContaining("open new runs") as string });
+    const { connectionKey, signer } = readCredentials(join(auth, "orchestrator-fleet"));
+    const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");
+    expect(rules).toContain(connectionKey);
+    expect(rules).not.toContain(old.connectionKey);
+    expect(readCertificateFile(join(auth, "certificates", "orchestrator-fleet.json")).key).toBe(signer.publicKey);
+    // With the folder still there, as after a key got known: the old one is put aside.
+    const json = await candor(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth, "--json"]);
+    const { replaced } = JSON.parse(json.stdout) as { readonly replaced: string };
+    expect(readCredentials(replaced).connectionKey).toBe(connectionKey);
+    const unknown = await candor(["auth", "add", "agent", "nobody", "--renew", "--dir", auth]);
+    expect(unknown).toMatchObject({ exit: 2, stderr: expect.stringMatching(/^candor: not-found: /) as string });
   });
 
   it("keeps every identity when several processes add some at once", async () => {

@@ -81,6 +81,16 @@ describe("Q3 candor run show and task show", () => {
     });
   });
 
+  it("lists the runs, for who does not know their ids", async () => {
+    const { exit, stdout } = await candor(["run", "list", ...auditor()]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^told +fleet +\d+ +\S+ +open$/m);
+    expect(stdout).toMatch(/^live +fleet +\d+ +\S+ +open$/m);
+    expect(stdout).toContain("candor run show live");
+    const json = JSON.parse((await candor(["run", "list", ...data(), "--json"])).stdout) as object;
+    expect(json).toMatchObject([{ run: "told", fleet: "fleet" }, { run: "live" }]);
+  });
+
   it("Q5 show prose to the operator and to nobody else", async () => {
     const open = await candor(["task", "show", "told", "pays", ...data()]);
     expect(open.stdout).toContain("“paid the bill of bill@example.org”");

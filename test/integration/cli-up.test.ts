@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -160,6 +160,37 @@ describe("Q2 candor up where it can't", () => {
     const { exit, stderr } = await process.ended;
     expect(exit).toBe(130);
     expect(stderr).toMatch(/^Interrupted\. [^\n]*\n$/);
+  });
+
+  it("makes no new operator over streams of one whose keys are gone, and doctor does not advise it", async () => {
+    const folder = join(dir, "orphaned");
+    await mkdir(join(folder, "jetstream/LOG/streams/CANDOR_LOG"), { recursive: true });
+    const { exit, stderr } = await candor(["up", "--data", folder, "--port", "0"]);
+    expect({ exit, stderr }).toEqual({
+      exit: exitCodes.usage,
+      stderr: expect.stringMatching(/^candor: not-found: .*keys of their operator are gone.*\n$/) as string,
+    });
+    expect(existsSync(join(folder, "auth"))).toBe(false);
+    const doctor = await candor(["doctor", "--data", folder]);
+    expect(doctor.exit).toBe(exitCodes.setup);
+    expect(doctor.stdout).toContain("keys of their operator are gone");
+    expect(doctor.stdout).not.toContain("candor up");
+    expect((await candor(["audit", "--all", "--data", folder])).stderr).toContain("keys of their operator are gone");
+  });
+
+  it("says whose credentials are gone, and doctor how to get new ones", async () => {
+    const folder = join(dir, "lost");
+    await candor(["auth", "init", join(folder, "auth")]);
+    await candor(["auth", "add", "guard", "guard-1", "--dir", join(folder, "auth")]);
+    await rm(join(folder, "auth", "guard-guard-1"), { recursive: true });
+    const { exit, stderr } = await candor(["up", "--data", folder, "--port", "0"]);
+    expect({ exit, stderr }).toEqual({
+      exit: exitCodes.usage,
+      stderr: expect.stringMatching(/^candor: not-found: .*guard guard-1 .*--renew.*\n$/) as string,
+    });
+    expect((await candor(["doctor", "--data", folder])).stdout).toMatch(
+      /credentials of guard guard-1 +not here .*--renew/,
+    );
   });
 
   it("says whose key others can read", async () => {

@@ -15,6 +15,29 @@ function make(folder: string): void {
   }
 }
 
+/** True for the error of a path that leads nowhere; one that this user may not look at is another matter. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+/**
+ * Checks that this user may look into a folder; one that is not there is in order.
+ *
+ * @throws CandorError `permission-denied`
+ */
+export function requireReadable(dir: string): void {
+  try {
+    accessSync(dir, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    if (isMissing(cause)) return;
+    throw new CandorError(
+      "permission-denied",
+      `${dir} may not be read by this user: correct its owner and rights, or run this as the user that it belongs to.`,
+      { path: dir, cause },
+    );
+  }
+}
+
 /**
  * Makes a folder, and those above it, for this user alone; one that is there is left as it is.
  *
@@ -24,11 +47,11 @@ export function makeFolder(dir: string): void {
   const folder = resolve(dir);
   try {
     make(folder);
-    accessSync(folder, constants.W_OK | constants.X_OK);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new CandorError(
       "folder-not-writable",
-      `The folder ${folder} can't be made or written: choose another, or correct its owner and rights.`,
+      `The folder ${folder} can't be made, read or written: choose another, or correct its owner and rights.`,
       { path: folder, cause },
     );
   }

@@ -18,6 +18,11 @@ export function count(text: string): number {
   return wholeNumber(text, 1, 1_000_000);
 }
 
+/** Reads a number of lanes. */
+export function laneCount(text: string): number {
+  return wholeNumber(text, 1, 1_024);
+}
+
 /** Reads a length of time as milliseconds. */
 export function duration(text: string): number {
   try {

@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { credentialsFolder } from "./auth/auth-folder.js";
 import { readRecords } from "./auth/identity-record.js";
 import type { Context } from "./context.js";
+import { requireReadable } from "./folder.js";
 import { connectAs, type ConnectAsOptions } from "./embedded/connect.js";
 import { livePlace } from "./embedded/place.js";
 
@@ -91,6 +92,7 @@ export async function locate(
   const dataDir = resolve(
     options.data ?? (folder === undefined ? defaultDataDir(context) : dirname(dirname(resolve(folder)))),
   );
+  if (folder === undefined) requireReadable(dataDir);
   const named = options.server ?? (options.data === undefined ? filled(CANDOR_SERVERS) : undefined);
   const place = await livePlace(dataDir);
   if (folder === undefined && named === undefined && place === undefined) throw nothingRuns(dataDir);

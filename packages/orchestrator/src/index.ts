@@ -1,5 +1,8 @@
+export { CandorError, errorCodes, isCandorError } from "@candor/contract";
+export type { ErrorAction, ErrorCode } from "@candor/contract";
 export { connectOrchestrator, connectProber } from "./connect.js";
 export type { ConnectOptions, OrchestratorOptions } from "./connect.js";
+export { decidingVerdict } from "./deciding-verdict.js";
 export type { Decided, Decision, NotDecided, Undecided } from "./decision.js";
 export type { BriefOptions, DelegateOptions, Delegation } from "./delegation.js";
 export type { Fleet, OpenRunOptions } from "./fleet.js";

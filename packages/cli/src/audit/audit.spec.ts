@@ -236,9 +236,19 @@ describe("B8 audit of a log and what guards said of it", () => {
   it("B9 finds a log that was rolled back behind what was judged, though nothing pinned it", async () => {
     const log = makeLog();
     const records = makeRecords(log).slice(0, -1);
-    expect((await audit({ log: log.slice(0, 1), records })).findings).toMatchObject([
-      { code: "log-rolled-back", lane, seq: 2 },
-    ]);
+    const { findings, counts } = await audit({ log: log.slice(0, 1), records });
+    expect(findings).toMatchObject([{ code: "log-rolled-back", lane, seq: 2 }]);
+    // Every published record counts, those that nothing brings forth any more included.
+    expect(counts).toEqual({ verdict: { reproduced: 1, all: 1 }, quarantine: { reproduced: 0, all: 1 } });
+  });
+
+  it.each([
+    [{ run, task: runTask }, 1],
+    [{ run, task: "t" }, 1],
+    [{ run, task: "nope" }, 0],
+    [{ run }, 2],
+  ])("of %j tells how many entries of the log it is about", async (scope, entries) => {
+    expect(await audit(scope)).toMatchObject({ entries });
   });
 
   it("waits for a guard that runs, and for nobody else", async () => {

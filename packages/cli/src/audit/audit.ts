@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { laneOf, type GuardRecord, type StoredMessage } from "@candor/contract";
 import { createLogCheck, type ChainFinding, type Checkpoint, type LogFinding } from "@candor/ledger";
 import type { AuditSource, StreamEnd } from "./audit-source.js";
-import { compareRecords, type Comparison, type Count } from "./comparison.js";
+import { compareRecords, type BeyondRecord, type Comparison, type Count } from "./comparison.js";
 import type { AuditFinding } from "./finding.js";
 import { PublishedRecords, type Published } from "./published.js";
 import { placeOf } from "./record-place.js";
@@ -34,7 +34,7 @@ export interface AuditReport {
     /** How many checkpoints it was compared with. */
     readonly checkpoints: number;
   };
-  /** Entries that were folded: those of the run, or all. */
+  /** Entries that were folded: those of the task or the run, or all. */
   readonly entries: number;
   readonly runs: number;
   /** Names of the guards that signed what was read. */
@@ -117,6 +117,7 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
   const replay = new Replay({
     operator,
     run,
+    task,
     history: (...at) => source.history(...at),
     onRecord: (record) => {
       const ofTask = record.kind === "verdict" ? tokensOf(record.subject)[4] : placeOf(record).task;
@@ -157,18 +158,23 @@ export async function auditRun(options: AuditOptions): Promise<AuditReport> {
     await pause(100);
     comparison = await compareNow();
   }
-  const { findings, counts, beyond } = comparison;
+  const { findings, counts } = comparison;
+  const gone = await judgedButGone(source, comparison.beyond);
   return {
     findings: [
       ...lossOf("log-truncated", "the log", end),
       ...log.findings.map(({ code, lane, seq, sentence }) => ({ code, lane, seq, sentence })),
-      ...(await judgedButGone(source, beyond, log.findings)),
+      ...rollbackOf(gone, log.findings),
       ...lossOf("verdict-missing", "the verdict stream", records),
       ...published.findings,
       ...findings,
     ],
     chains: log.chains,
-    counts,
+    // They are published, and no log brings them forth.
+    counts: {
+      verdict: withMore(counts.verdict, gone, "verdict"),
+      quarantine: withMore(counts.quarantine, gone, "quarantine"),
+    },
     log: { messages: log.messages, lastSeq, refused: log.refused, checkpoints },
     entries: replay.entries,
     runs: replay.runs,
@@ -181,16 +187,31 @@ async function anyGuarded(source: AuditSource, lanes: ReadonlySet<number>): Prom
   return guarded.includes(true);
 }
 
-/** A guard judges only what is stored: what it judged and the log does not have any more was rolled back. */
-async function judgedButGone(
-  source: AuditSource,
-  beyond: ReadonlyMap<number, number>,
-  known: readonly LogFinding[],
-): Promise<AuditFinding[]> {
-  if (beyond.size === 0) return [];
+interface Gone {
+  readonly records: readonly BeyondRecord[];
+  /** Last sequence of the log. */
+  readonly end: number;
+}
+
+/**
+ * A guard judges only what is stored: what it judged and the log does not have any more was rolled back. What was stored and
+ * judged since the log was read is not among it.
+ */
+async function judgedButGone(source: AuditSource, beyond: readonly BeyondRecord[]): Promise<Gone> {
+  if (beyond.length === 0) return { records: [], end: 0 };
   const end = await source.logEnd();
-  return [...beyond]
-    .filter(([lane, seq]) => seq > end && !known.some((finding) => finding.lane === lane))
+  return { records: beyond.filter(({ seq }) => seq > end), end };
+}
+
+function withMore({ reproduced, all }: Count, { records }: Gone, kind: GuardRecord): Count {
+  return { reproduced, all: all + records.filter((record) => record.kind === kind).length };
+}
+
+function rollbackOf({ records, end }: Gone, known: readonly LogFinding[]): AuditFinding[] {
+  const furthest = new Map<number, number>();
+  for (const { lane, seq } of records) furthest.set(lane, Math.max(seq, furthest.get(lane) ?? 0));
+  return [...furthest]
+    .filter(([lane]) => !known.some((finding) => finding.lane === lane))
     .map(([lane, seq]) => ({
       code: "log-rolled-back",
       lane,

@@ -17,8 +17,16 @@ export interface Comparison {
   readonly counts: Readonly<Record<GuardRecord, Count>>;
   /** Lanes on which something is missing that a guard may yet publish. */
   readonly unjudged: ReadonlySet<number>;
-  /** By lane, the highest log sequence past the end that a record was said about. */
-  readonly beyond: ReadonlyMap<number, number>;
+  /** Records that were said about entries past the end: they are left out of the counts. */
+  readonly beyond: readonly BeyondRecord[];
+}
+
+/** A record about an entry that was not there to be folded. */
+export interface BeyondRecord {
+  readonly kind: GuardRecord;
+  readonly lane: number;
+  /** Log sequence of the entry. */
+  readonly seq: number;
 }
 
 export interface ComparisonOptions {
@@ -91,7 +99,7 @@ export function compareRecords(
   const findings: AuditFinding[] = [];
   const counts = { verdict: new Counter(), quarantine: new Counter() };
   const unjudged = new Set<number>();
-  const beyond = new Map<number, number>();
+  const beyond: BeyondRecord[] = [];
 
   const compareOne = (due: Expected, there: Published | undefined, ordinal: number): void => {
     const count = counts[due.kind];
@@ -113,8 +121,7 @@ export function compareRecords(
     for (const record of there) {
       const { ordinal = 0, cause } = placeOf(record);
       if (cause > lastSeq) {
-        const lane = laneOfRecord(record);
-        beyond.set(lane, Math.max(cause, beyond.get(lane) ?? 0));
+        beyond.push({ kind: record.kind, lane: laneOfRecord(record), seq: cause });
         continue;
       }
       if (ordinal > last && ordinal <= due.length) byOrdinal.set(ordinal, record);

@@ -23,6 +23,8 @@ export interface ReplayOptions {
   readonly operator: string;
   /** The run to replay; all of them without it. */
   readonly run?: string | undefined;
+  /** The task of that run whose entries are counted; the run is folded whole either way. */
+  readonly task?: string | undefined;
   readonly history: (lane: number, need: HistoryNeed, belowSeq: number) => Promise<readonly LogEntry[]>;
   readonly onRecord: (record: Expected) => void;
 }
@@ -33,15 +35,16 @@ interface Lane {
   nowMs: number;
 }
 
-/** Where the run stands in a stored subject. */
+/** Where run and task stand in a stored subject. */
 const runToken = 3;
+const taskToken = 4;
 
 /** Folds the log again, as a guard does, and hands out what a guard should have said (B8). */
 export class Replay {
   readonly #options: ReplayOptions;
   readonly #lanes = new Map<number, Lane>();
   readonly #opened = new Set<string>();
-  /** Entries of the run, or of all. */
+  /** Entries of the task or the run, or all. */
   entries = 0;
 
   constructor(options: ReplayOptions) {
@@ -55,13 +58,14 @@ export class Replay {
 
   /** Takes the next message of the log. @returns a promise to await where a closed task has to be read again */
   take(message: StoredMessage, laneNumber: number): Promise<void> | undefined {
-    const { run, operator } = this.#options;
+    const { run, task, operator } = this.#options;
     const lane = this.#lanes.get(laneNumber) ?? { fold: new LaneFold(laneNumber, { operator }), nowMs: 0 };
     this.#lanes.set(laneNumber, lane);
     // Runs share nothing but the lane's clock, so one can be folded alone if its entries come at the lane's time.
     lane.nowMs = Math.max(lane.nowMs, message.timeMs);
-    if (run !== undefined && message.subject.split(".")[runToken] !== run) return undefined;
-    this.entries += 1;
+    const tokens = message.subject.split(".");
+    if (run !== undefined && tokens[runToken] !== run) return undefined;
+    if (task === undefined || tokens[taskToken] === task) this.entries += 1;
     const entry = { ...admit(message), timeMs: lane.nowMs };
     const need = lane.fold.needsHistory(entry);
     if (need === undefined || !this.#opened.has(need.run)) {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeAuthorization } from "@candor/bus/server";
 import type { IdentityRole } from "@candor/bus";
@@ -97,19 +97,63 @@ function writeCertificate(dir: string, { certificate, role, name }: Credentials)
  * @returns its credentials folder and what is in it
  * @throws CandorError `bad-argument` if there is one of this role and name, `not-found` if `dir` is no operator's folder
  */
-export async function addIdentity(
-  dir: string,
-  { role, name }: IdentityName,
-): Promise<{ readonly folder: string; readonly credentials: Credentials }> {
+export async function addIdentity(dir: string, { role, name }: IdentityName): Promise<AddedIdentity> {
   requireId(name, "name");
-  const operator = requireOperator(dir);
+  requireOperator(dir);
   if (hasRecord(dir, { role, name })) {
     throw new CandorError(
       "bad-argument",
-      `${role} ${name} exists already, and its keys are not made twice. Choose another name.`,
+      `${role} ${name} exists already, and its keys are not made twice. Choose another name; if its keys are lost or known to others, --renew makes new ones.`,
       { path: "name", details: { role, name } },
     );
   }
+  return await issue(dir, { role, name });
+}
+
+/**
+ * Makes new keys for an identity whose keys are lost or known to others. From then on the server's file does not name the old
+ * connection key. What the old signing key signed stays valid, and the operator's word for it can't be taken back: runs that it
+ * opened go on trusting it, though it can't connect any more.
+ *
+ * @returns also where the old folder was put, if there was one
+ * @throws CandorError `not-found` if there is no such identity, or `dir` is no operator's folder
+ */
+export async function renewIdentity(
+  dir: string,
+  { role, name }: IdentityName,
+): Promise<AddedIdentity & { readonly replaced: string | undefined }> {
+  requireId(name, "name");
+  requireOperator(dir);
+  if (!hasRecord(dir, { role, name })) {
+    throw new CandorError("not-found", `There is no ${role} ${name} to renew: leave --renew out to add it.`, {
+      path: "name",
+    });
+  }
+  const folder = credentialsFolder(dir, { role, name });
+  const replaced = existsSync(folder) ? `${folder}.replaced-${Date.now()}` : undefined;
+  if (replaced !== undefined) renameSync(folder, replaced);
+  return { ...(await issue(dir, { role, name })), replaced };
+}
+
+/** Checks that the credentials of an identity lie here. @throws CandorError `not-found` */
+export function requireFolder(dir: string, { role, name }: IdentityName): void {
+  const folder = credentialsFolder(dir, { role, name });
+  if (existsSync(folder)) return;
+  throw new CandorError(
+    "not-found",
+    `The credentials of ${role} ${name} are gone: restore ${folder}, or make new ones with "candor auth add ${role} ${name} --renew --dir ${dir}".`,
+    { path: folder },
+  );
+}
+
+export interface AddedIdentity {
+  readonly folder: string;
+  readonly credentials: Credentials;
+}
+
+/** Makes the keys, or takes those whose making was interrupted, and tells the server of them. */
+async function issue(dir: string, { role, name }: IdentityName): Promise<AddedIdentity> {
+  const operator = requireOperator(dir);
   const folder = credentialsFolder(dir, { role, name });
   const { signer, servers } = operator;
   const credentials = existsSync(folder)

@@ -9,7 +9,9 @@ import type { Count } from "../audit/comparison.js";
 import { lanesOfStreams } from "../audit/stream-identity.js";
 import { present, type CommonOptions, type Context } from "../context.js";
 import { startEmbedded } from "../embedded/embedded.js";
+import { isOrphaned, orphanedData } from "../embedded/orphaned-data.js";
 import { livePlace } from "../embedded/place.js";
+import { requireReadable } from "../folder.js";
 import { examples } from "../help.js";
 import { counted } from "../output/counted.js";
 import { printable } from "../output/printable.js";
@@ -39,11 +41,14 @@ async function auditOver(bus: Bus, operator: string, { run, task }: AuditOptions
   const report = await auditRun({ source, operator, run, task, onProgress: say });
   const isEmpty = report.entries === 0 && report.findings.length === 0;
   if (run === undefined || !isEmpty) return report;
-  throw new CandorError("not-found", `The log holds nothing of a run ${run}: check its id.`, { path: "run" });
+  const what = task === undefined ? `a run ${run}` : `a task ${task} of a run ${run}`;
+  const path = task === undefined ? "run" : "task";
+  throw new CandorError("not-found", `The log holds nothing of ${what}: check the id.`, { path });
 }
 
 /** The data of a server that does not run: it is started for the audit, without a guard, and nothing is changed in it. */
 async function auditAtRest(dataDir: string, options: AuditOptions, say: Say): Promise<AuditReport> {
+  if (isOrphaned(dataDir)) throw orphanedData(dataDir);
   if (!existsSync(join(dataDir, "jetstream")) || !existsSync(join(dataDir, "auth", "operator"))) {
     throw new CandorError(
       "not-found",
@@ -67,6 +72,7 @@ async function auditAtRest(dataDir: string, options: AuditOptions, say: Say): Pr
 async function audit(context: Context, options: AuditOptions, say: Say): Promise<AuditReport> {
   const dataDir = resolve(options.data ?? defaultDataDir(context));
   const isElsewhere = options.server !== undefined || options.credentials !== undefined;
+  if (!isElsewhere) requireReadable(dataDir);
   if (!isElsewhere && (await livePlace(dataDir)) === undefined) return auditAtRest(dataDir, options, say);
   const located = await locate(context, options, ["operator", "auditor"]);
   const { operator } = located.credentials.trust;
@@ -76,7 +82,7 @@ async function audit(context: Context, options: AuditOptions, say: Say): Promise
 }
 
 function countLine({ reproduced, all }: Count, what: string): string {
-  return `reproduced ${reproduced} of ${all} ${what}`;
+  return `reproduced ${reproduced} of ${counted(all, what)}`;
 }
 
 function describe(context: Context, report: AuditReport): string {
@@ -84,14 +90,17 @@ function describe(context: Context, report: AuditReport): string {
   const { findings, counts, log, guards, chains } = report;
   const lines = [
     `log: ${counted(log.messages, "message")} up to sequence ${log.lastSeq}, compared with ${counted(log.checkpoints, "checkpoint")}`,
-    countLine(counts.verdict, "verdicts"),
-    ...(counts.quarantine.all > 0 ? [countLine(counts.quarantine, "quarantine records")] : []),
+    countLine(counts.verdict, "verdict"),
+    ...(counts.quarantine.all > 0 ? [countLine(counts.quarantine, "quarantine record")] : []),
     `signed by ${guards.length === 0 ? "nobody" : guards.map(printable).join(", ")}`,
     ...(chains.length === 0
       ? []
-      : [`${chains.length} breaks in authors' own chains, which the verdicts are about (--json lists them)`]),
+      : [
+          `${counted(chains.length, "break")} in authors' own chains, which the verdicts are about (--json lists them)`,
+        ]),
   ];
   const [first] = findings;
+  if (first === undefined && log.messages === 0) return "There is nothing to audit: the log is empty.";
   if (first === undefined) return [...lines, colors.green("Nothing is wrong.")].join("\n");
   const rows = findings
     .slice(0, mostShown)

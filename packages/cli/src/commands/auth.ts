@@ -8,6 +8,7 @@ import {
   credentialsFolder,
   initAuth,
   listIdentities,
+  renewIdentity,
   type AddedRole,
 } from "../auth/auth-folder.js";
 import { dataFolderOf, reloadFor } from "../auth/reload.js";
@@ -59,23 +60,60 @@ function addAdd(auth: Command, context: Context): void {
     .description("make an identity: its credentials folder, its certificate, and its permissions on the server")
     .addArgument(new Argument("<role>", "what it may do").choices(addedRoles))
     .argument("<name>", "1–64 of A–Z a–z 0–9 _ -")
+    .option("--renew", "make new keys for one whose keys are lost or known to others; the server takes the old no more")
     .option("--dir <dir>", "the operator's folder (default: auth within the data folder)")
     .option("--json", "print JSON")
-    .addHelpText("after", examples("candor auth add agent payer", "candor auth add prober checker --dir /etc/candor"))
-    .action(async (role: AddedRole, name: string, options: DirOptions) => {
+    .addHelpText(
+      "after",
+      examples(
+        "candor auth add agent payer",
+        "candor auth add prober checker --dir /etc/candor",
+        "candor auth add orchestrator fleet --renew",
+      ),
+    )
+    .action(async (role: AddedRole, name: string, options: DirOptions & { readonly renew?: boolean }) => {
       const dir = options.dir ?? defaultDir(context);
-      const { folder, credentials } = await addIdentity(dir, { role, name });
+      const renewed = options.renew === true ? await renewIdentity(dir, { role, name }) : undefined;
+      const { folder, credentials } = renewed ?? (await addIdentity(dir, { role, name }));
       const reloaded = await reloadFor(dir, credentials);
-      const result = { role, name, credentials: resolve(folder), signingKey: credentials.signer.publicKey, reloaded };
+      const result = {
+        role,
+        name,
+        credentials: resolve(folder),
+        signingKey: credentials.signer.publicKey,
+        reloaded,
+        ...(renewed === undefined ? {} : { renewed: true, replaced: renewed.replaced }),
+      };
       present(context, options, result, () => {
         const server = reloaded
           ? "The running server knows it already."
           : dataFolderOf(dir) === undefined
             ? `A server that includes ${authorizationFile(dir)} knows it after a reload (SIGHUP).`
             : "No server runs on this data folder; it will know it when it starts.";
-        return `${role} ${name}: ${result.credentials}\n${server}\nThe folder holds secret keys: hand it to its process alone.`;
+        return [
+          `${role} ${name}: ${result.credentials}`,
+          server,
+          ...(renewed === undefined ? [] : renewalText(role, renewed.replaced)),
+          "The folder holds secret keys: hand it to its process alone.",
+        ].join("\n");
       });
     });
+}
+
+/** What a new signing key means for what the old one began. */
+const afterRenewal: Readonly<Record<AddedRole, string>> = {
+  agent: "Tasks that were delegated to the old key take nothing from the new one: delegate them again.",
+  orchestrator: "Runs that the old key opened take no intents of the new one: open new runs.",
+  prober: "Runs that name the old certificate take no receipts of the new one: add it to them with addKey.",
+  guard: "What the old key signed stays valid.",
+  auditor: "It signs nothing, so nothing else changes.",
+};
+
+function renewalText(role: AddedRole, replaced: string | undefined): readonly string[] {
+  return [
+    ...(replaced === undefined ? [] : [`The old folder is ${replaced} now: its connection key is refused. Remove it.`]),
+    afterRenewal[role],
+  ];
 }
 
 function addList(auth: Command, context: Context): void {

@@ -10,6 +10,7 @@ import { examples } from "../help.js";
 import { withProgress } from "../output/progress.js";
 import { painted } from "../story/story-text.js";
 import { duration } from "../numbers.js";
+import { self } from "../self.js";
 import { defaultDataDir, locate, withPlaceOptions, type Located, type PlaceOptions } from "../place-options.js";
 
 interface ControlOptions extends CommonOptions, PlaceOptions {
@@ -81,7 +82,7 @@ interface Outcome {
 
 function outcomeText(context: Context, { run, task, intent, control, epoch, sequence, decision }: Outcome): string {
   const said = `${intent} of ${task} in run ${run} holds: control number ${control}, epoch ${epoch}, sequence ${sequence}.`;
-  if (decision === undefined) return `${said}\ncandor task show ${run} ${task}   shows what becomes of it`;
+  if (decision === undefined) return `${said}\n${self(context)} task show ${run} ${task}   shows what becomes of it`;
   if (decision.kind === "undecided") return `${said}\nNot decided: ${decision.sentence}`;
   const verdicts = decision.verdicts.map(({ verdict, sentence }) => `  ${verdict}: ${sentence}`);
   return [said, `Action: ${painted(context, decision.action)}`, ...verdicts].join("\n");
@@ -117,7 +118,7 @@ export function addRecall(program: Command, context: Context): void {
     .description("ask a subagent to stop: it starts no new effect, and may end what is under way within a window")
     .argument("<run>", "id of the run")
     .argument("<task>", "id of the task")
-    .requiredOption("--grace <time>", "the window, such as 30s; policy and brief bound it", duration)
+    .requiredOption("--grace <time>", "the window, such as 30s (required); policy and brief bound it", duration)
     .option("--reason <word>", "why, in a word or two; it is not sealed", "asked for by a person")
     .option("--wait", "wait for the guard's last word on the task")
     .option("--json", "print JSON")

@@ -21,6 +21,7 @@ import { withBoard, type Tell } from "../output/board.js";
 import { printable } from "../output/printable.js";
 import { listing, table } from "../output/table.js";
 import { defaultDataDir } from "../place-options.js";
+import { self } from "../self.js";
 
 interface DemoCommandOptions extends CommonOptions {
   readonly data?: string;
@@ -36,11 +37,6 @@ interface Shown extends DemoResult {
 }
 
 const serverRow = "server";
-
-/** How `candor` is called by whoever called this. */
-function self({ environment }: Context): string {
-  return environment["npm_lifecycle_event"] === "demo" ? "npx -y pnpm@10 -s candor" : "candor";
-}
 
 /** The audit works on the data as it lies there; the rest asks a running server. */
 function lookCloser(context: Context, { rows, run }: DemoResult, dataDir: string): Shown["lookCloser"] {
@@ -132,6 +128,7 @@ function describe(context: Context, shown: Shown): string {
     tableOf(context, shown.rows),
     "",
     `The guard was right about ${count} of ${shown.rows.length} tasks. It took ${formatDuration(shown.elapsedMs)}.`,
+    "ACTION is about what a subagent reported: proceed means that its report can be relied on, not that what it reviewed is safe.",
     "",
     "Look closer:",
     listing(

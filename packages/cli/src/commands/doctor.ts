@@ -1,21 +1,42 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { exitCodes, isCandorError } from "@candor/contract";
 import type { Command } from "commander";
 import { present, type CommonOptions, type Context } from "../context.js";
 import { fail, type Check } from "../doctor/check.js";
 import { checkCredentials, checkDataFolder, checkNode, checkServerProgram } from "../doctor/machine.js";
 import { checkServer } from "../doctor/server.js";
+import { isOrphaned } from "../embedded/orphaned-data.js";
 import { examples } from "../help.js";
 import { withProgress } from "../output/progress.js";
 import { table } from "../output/table.js";
 import { printable } from "../output/printable.js";
-import { defaultDataDir, locate, withConnection, withPlaceOptions, type PlaceOptions } from "../place-options.js";
+import {
+  defaultDataDir,
+  locate,
+  withConnection,
+  withPlaceOptions,
+  type Located,
+  type PlaceOptions,
+} from "../place-options.js";
 
 async function overConnection(context: Context, options: PlaceOptions): Promise<readonly Check[]> {
+  let located: Located | undefined;
   try {
-    const located = await locate(context, options, ["operator", "auditor"]);
-    return await withConnection(located, (bus) => checkServer(bus, located.credentials.trust.operator), {
+    located = await locate(context, options, ["operator", "auditor"]);
+  } catch (error) {
+    if (!isCandorError(error)) throw error;
+    // That nothing runs is about the server; all else that can go wrong so far is about who asks it.
+    return [
+      fail(
+        isCandorError(error, "server-unreachable") ? "server" : "credentials to ask with",
+        error.code,
+        error.message,
+      ),
+    ];
+  }
+  const { operator } = located.credentials.trust;
+  try {
+    return await withConnection(located, (bus) => checkServer(bus, operator), {
       // An operator's streams are looked at one by one; a server without any is no reason to stop here.
       provisioned: located.credentials.role !== "operator",
     });
@@ -33,9 +54,11 @@ async function examine(context: Context, options: PlaceOptions): Promise<readonl
     ? [
         await checkServerProgram(context.environment),
         ...(await checkDataFolder(dataDir)),
-        ...(existsSync(dataDir) ? checkCredentials(join(dataDir, "auth")) : []),
+        ...(existsSync(dataDir) ? checkCredentials(dataDir) : []),
       ]
     : [];
+  // Without its operator nothing can be started here, nor asked.
+  if (isHere && isOrphaned(dataDir)) return [checkNode(), ...here];
   return [checkNode(), ...here, ...(await overConnection(context, options))];
 }
 

@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import { lanesOfStreams } from "../audit/stream-identity.js";
 import { present, type CommonOptions, type Context } from "../context.js";
 import { examples } from "../help.js";
+import { self } from "../self.js";
 import { printable } from "../output/printable.js";
-import { listing } from "../output/table.js";
+import { listing, table } from "../output/table.js";
 import { locate, withConnection, withPlaceOptions, type PlaceOptions } from "../place-options.js";
 import { prose } from "../story/prose.js";
+import { listRuns } from "../story/run-list.js";
 import { readRunLog, type RunLog } from "../story/run-log.js";
 import { taskRows, taskText } from "../story/story-text.js";
 import { tasksOf, tellTask, type TaskStory } from "../story/task-story.js";
@@ -86,7 +88,7 @@ function runText(context: Context, story: RunStory): string {
     ["policy", policy],
     ["probers", probers.length === 0 ? "none" : probers.join(", ")],
   ];
-  const next = tasks[0] === undefined ? "" : `\n\ncandor task show ${run} ${tasks[0].task}   shows one task`;
+  const next = tasks[0] === undefined ? "" : `\n\n${self(context)} task show ${run} ${tasks[0].task}   shows one task`;
   return `${listing(context.terminal, entries)}\n\n${tasks.length === 0 ? "No task was delegated." : taskRows(context, tasks)}${next}`;
 }
 
@@ -104,11 +106,35 @@ export function addTask(program: Command, context: Context): void {
     });
 }
 
+function addList(group: Command, context: Context): void {
+  withPlaceOptions(group.command("list"))
+    .description("list the runs that the log holds, the newest last")
+    .option("--json", "print JSON")
+    .addHelpText("after", examples("candor run list", "candor run list --json"))
+    .action(async (options: ShowOptions) => {
+      const located = await locate(context, options, ["operator", "auditor"]);
+      const runs = await withConnection(located, listRuns, { provisioned: located.credentials.role !== "operator" });
+      present(context, options, runs, () => {
+        const last = runs.at(-1);
+        if (last === undefined) return "The log holds no run yet.";
+        const rows = runs.map(({ run, fleet, lane, openedMs, closed = "open" }) => [
+          run,
+          fleet,
+          `${lane}`,
+          new Date(openedMs).toISOString(),
+          closed,
+        ]);
+        return `${table(context.terminal, ["RUN", "FLEET", "LANE", "OPENED", "STATE"], rows)}\n\n${self(context)} run show ${last.run}   shows the newest`;
+      });
+    });
+}
+
 export function addRun(program: Command, context: Context): void {
-  const group = program.command("run").description("look at one run");
+  const group = program.command("run").description("look at runs");
+  addList(group, context);
   withPlaceOptions(group.command("show"))
     .description("show a run and its tasks, with the verdict and the action of each")
-    .argument("<run>", "id of the run")
+    .argument("<run>", 'id of the run, as "candor run list" shows it')
     .option("--json", "print JSON")
     .addHelpText("after", examples("candor run show demo-1", "candor run show demo-1 --json"))
     .action(async (run: string, options: ShowOptions) => {

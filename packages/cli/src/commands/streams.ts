@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { confirm } from "../confirmation.js";
 import { present, type CommonOptions, type Context } from "../context.js";
 import { examples } from "../help.js";
-import { count } from "../numbers.js";
+import { count, laneCount } from "../numbers.js";
 import { bytes } from "../output/bytes.js";
 import { printable } from "../output/printable.js";
 import { table } from "../output/table.js";
@@ -57,7 +57,7 @@ function addApply(group: Command, context: Context): void {
     )
     .option("--check", "change nothing; exit 1 if anything differs")
     .option("--yes", "do not ask before changing")
-    .option("--lanes <number>", "lanes of the log, 1 to 1024, fixed when it is first made", count)
+    .option("--lanes <number>", "lanes of the log, 1 to 1024, fixed when it is first made", laneCount)
     .option("--replicas <number>", "copies of each stream: 1, 3 or 5", count)
     .option("--json", "print JSON")
     .addHelpText(

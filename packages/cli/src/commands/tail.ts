@@ -155,7 +155,10 @@ export function addTail(program: Command, context: Context): void {
   withPlaceOptions(program.command("tail"))
     .description("look on: events and verdicts as they are stored")
     .option("--run <run>", "only those of this run")
-    .option("--kind <kinds...>", `only these kinds: an event's kind, or verdict, quarantine, checkpoint`)
+    .option(
+      "--kind <kinds...>",
+      `only these kinds, with blanks or commas between: an event's kind, or verdict, quarantine, checkpoint`,
+    )
     .option("--from-start", "begin with what is stored already")
     .option("--json", "print one line of JSON each")
     .addHelpText(
@@ -167,7 +170,7 @@ export function addTail(program: Command, context: Context): void {
       ),
     )
     .action(async (options: TailOptions) => {
-      const wanted = requireKinds(options.kind);
+      const wanted = requireKinds(options.kind?.flatMap((words) => words.split(",")).filter((word) => word !== ""));
       const { run } = options;
       const located = await locate(context, options, ["operator", "auditor"]);
       const interruption = watchInterruption();
@@ -180,7 +183,9 @@ export function addTail(program: Command, context: Context): void {
       try {
         await withConnection(located, async (bus) => {
           const lanes = bus.lanes ?? (await lanesOfStreams(bus, located.credentials.trust.operator));
-          context.terminal.note(`Looking on at ${bus.nc.getServer()}. Ctrl-C ends it.`);
+          context.terminal.note(
+            `Looking on at ${bus.nc.getServer()}${options.fromStart === true ? "" : " from now on (--from-start begins with what is stored)"}. Ctrl-C ends it.`,
+          );
           await follow(bus, sourcesOf(run, lanes), options, { signal: interruption.signal, onLine });
         });
       } finally {

@@ -10,8 +10,9 @@ import { endInterrupted, untilAborted, watchInterruption } from "../interruption
 import { jsonLine } from "../output/json.js";
 import { withProgress } from "../output/progress.js";
 import { listing } from "../output/table.js";
-import { count, port as portNumber } from "../numbers.js";
+import { laneCount, port as portNumber } from "../numbers.js";
 import { defaultDataDir } from "../place-options.js";
+import { self } from "../self.js";
 
 /** Where NATS listens by custom. */
 const customaryPort = 4222;
@@ -40,7 +41,9 @@ function description({ url, dataDir, authDir, operator, lanes, server, guards, h
   };
 }
 
-function sayReady({ terminal }: Context, embedded: Embedded): void {
+function sayReady(context: Context, embedded: Embedded): void {
+  const { terminal } = context;
+  const candor = self(context);
   const { url, dataDir, authDir, lanes, server, guards } = embedded;
   terminal.out(
     [
@@ -50,8 +53,8 @@ function sayReady({ terminal }: Context, embedded: Embedded): void {
         ["guard", `${guards.map(({ name }) => name).join(", ")}, ${lanes ?? 0} lanes`],
         ["data", dataDir],
         ["credentials", `${authDir}/<role>-<name>, as in ${join(authDir, "agent-agent")}`],
-        ["add more", `candor auth add ${addedRoles.join("|")} <name> --dir ${authDir}`],
-        ["look on", `candor tail --data ${dataDir}`],
+        ["add more", `${candor} auth add ${addedRoles.join("|")} <name> --dir ${authDir}`],
+        ["look on", `${candor} tail --data ${dataDir}`],
       ]),
       "Ctrl-C stops all of it; the data stays.",
     ].join("\n"),
@@ -84,7 +87,7 @@ export function addUp(program: Command, context: Context): void {
     .description("run everything on this machine: a nats-server with permissions and streams, and a guard")
     .option("--data <dir>", "where everything is kept (default: candor-data, or CANDOR_DATA)")
     .option("--port <number>", "port to listen on, 0 for any that is free (default: 4222)", portNumber)
-    .option("--lanes <number>", "lanes of the log, fixed when it is first made (default: 16)", count)
+    .option("--lanes <number>", "lanes of the log, 1 to 1024, fixed when it is first made (default: 16)", laneCount)
     .option("--json", "print one line of JSON when it is up")
     .addHelpText("after", examples("candor up", "candor up --data /var/lib/candor --port 4333"))
     .action(async (options: UpOptions) => {

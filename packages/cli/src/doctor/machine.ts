@@ -5,7 +5,10 @@ import { checkVersion, defaultCacheDir, isAtLeast, oldestServer } from "@candor/
 import { isCandorError } from "@candor/contract";
 import { readCredentials } from "@candor/ledger/files";
 import { listIdentities } from "../auth/auth-folder.js";
+import { isOrphaned, orphanedData } from "../embedded/orphaned-data.js";
+import { isMissing } from "../folder.js";
 import { bytes } from "../output/bytes.js";
+import { counted } from "../output/counted.js";
 import { fail, ok, warn, type Check } from "./check.js";
 
 const oldestNode = "20.19.0";
@@ -41,11 +44,13 @@ export async function checkServerProgram({ CANDOR_NATS_SERVER: named = "" }: Nod
 export async function checkDataFolder(dataDir: string): Promise<readonly Check[]> {
   const what = "data folder";
   const folder = resolve(dataDir);
-  if (!existsSync(folder)) return [warn(what, `${folder} is not there yet`, '"candor up" makes it.')];
   try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-  } catch {
-    return [fail(what, `${folder} can't be written`, "Correct its owner and rights, or name another with --data.")];
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (isMissing(error)) return [warn(what, `${folder} is not there yet`, '"candor up" makes it.')];
+    return [
+      fail(what, `${folder} can't be read and written`, "Correct its owner and rights, or name another with --data."),
+    ];
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
@@ -55,21 +60,31 @@ export async function checkDataFolder(dataDir: string): Promise<readonly Check[]
   return [ok(what, folder), ok("disk", room)];
 }
 
-/** Every credentials folder that lies with the operator: whole, and closed to others. */
-export function checkCredentials(authDir: string): readonly Check[] {
+/** Every credentials folder that lies with the operator: whole, closed to others, and the one that the server is told of. */
+export function checkCredentials(dataDir: string): readonly Check[] {
+  const authDir = join(dataDir, "auth");
+  if (isOrphaned(dataDir)) {
+    const { code, message } = orphanedData(dataDir);
+    return [fail("credentials", code, message)];
+  }
   if (!existsSync(join(authDir, "operator")))
     return [warn("credentials", `none in ${authDir}`, '"candor up" or "candor auth init" makes them.')];
   const bad: Check[] = [];
   let good = 0;
-  for (const { role, name, folder } of listIdentities(authDir)) {
-    if (folder === undefined) continue;
+  for (const { role, name, folder, connectionKey } of listIdentities(authDir)) {
+    const what = `credentials of ${role} ${name}`;
+    const renew = `"candor auth add ${role} ${name} --renew --dir ${authDir}" makes new ones`;
+    if (folder === undefined) {
+      bad.push(warn(what, "not here", `If no other machine has them either, ${renew}.`));
+      continue;
+    }
     try {
-      readCredentials(folder);
-      good += 1;
+      if (readCredentials(folder).connectionKey === connectionKey) good += 1;
+      else bad.push(fail(what, "the server is told of other keys", `${renew}.`));
     } catch (error) {
       if (!isCandorError(error)) throw error;
-      bad.push(fail(`credentials of ${role} ${name}`, error.code, error.message));
+      bad.push(fail(what, error.code, error.message));
     }
   }
-  return bad.length > 0 ? bad : [ok("credentials", `${good} folders, closed to others`)];
+  return good === 0 ? bad : [ok("credentials", `${counted(good, "folder")}, closed to others`), ...bad];
 }

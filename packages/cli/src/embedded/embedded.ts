@@ -9,6 +9,7 @@ import {
   authorizationFile,
   credentialsFolder,
   ensureIdentities,
+  requireFolder,
   initAuth,
   type IdentityName,
 } from "../auth/auth-folder.js";
@@ -18,6 +19,7 @@ import { startGuardProcess, type GuardProcess } from "./guard-process.js";
 import { untilGuarded, type LaneState } from "./guard-ready.js";
 import { defaultIdentities } from "./identities.js";
 import { inUse, lockFolder } from "./folder-use.js";
+import { isOrphaned, orphanedData } from "./orphaned-data.js";
 import { isAlive, lastPlace, writePlace } from "./place.js";
 
 export interface EmbeddedOptions {
@@ -74,11 +76,14 @@ async function requireUnused(dataDir: string, patienceMs = 10_000): Promise<void
  *
  * Of several that start on one folder at once, one does.
  *
- * @throws CandorError `port-taken`, `folder-not-writable`, `server-missing`, `server-too-old`, `server-failed` (also if one runs or
+ * @throws CandorError `not-found` if the folder holds streams without their operator's keys, or a guard's credentials are gone;
+ *   `port-taken`, `folder-not-writable`, `server-missing`, `server-too-old`, `server-failed` (also if one runs or
  *   starts on the folder already), `streams-differ`, or what a guard said when it ended
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const dataDir = resolve(options.dataDir);
+  // Before anything is made: a new operator would find the streams to be another's.
+  if (isOrphaned(dataDir)) throw orphanedData(dataDir);
   makeFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
@@ -98,6 +103,7 @@ async function startLocked(options: EmbeddedOptions, lock: FolderLock): Promise<
   const { operator } = await initAuth(authDir);
   const guardIdentities = guardNames.map((name) => ({ role: "guard", name }) as const);
   await ensureIdentities(authDir, [...guardIdentities, ...identities]);
+  for (const guard of guardIdentities) requireFolder(authDir, guard);
 
   onStep("starting nats-server");
   const server = await launchServer({

@@ -95,7 +95,7 @@ export async function readRunLog(
     const what = task === undefined ? `a run ${run}` : `a task ${task} of run ${run}`;
     throw new CandorError(
       "not-found",
-      `The log holds nothing of ${what}: check the id; "candor tail --from-start" shows what there is.`,
+      `The log holds nothing of ${what}: check the id; "candor run list" shows the runs there are.`,
       {
         path: task === undefined ? "run" : "task",
       },

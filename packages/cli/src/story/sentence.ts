@@ -33,7 +33,7 @@ const sentences: Table = {
     list(
       `to ${agent.actor}`,
       quoted(brief.title, key),
-      brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join(" ")}`,
+      brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join("; ")}`,
       brief.critical && "critical",
       intents.length > 0 && `may ${intents.map(({ intent }) => intent).join(" ")}`,
       predecessor !== undefined && `after ${predecessor.actor} in epoch ${predecessor.epoch}`,
@@ -79,7 +79,7 @@ const sentences: Table = {
     list(
       `claims ${claim}`,
       finishReason,
-      coverage.length > 0 && coverage.map(({ task, state }) => `${task} ${state}`).join(" "),
+      coverage.length > 0 && coverage.map(({ task, state }) => `${task}: ${state}`).join("; "),
       `confidence ${confidence.score}`,
       selfReportedConfidence !== undefined && `the model's own number ${selfReportedConfidence}`,
       quoted(summary, key),

@@ -148,9 +148,8 @@ export function taskRows(context: Context, stories: readonly TaskStory[]): strin
   return table(
     context.terminal,
     ["TASK", "EPOCH", "AGENT", "STANDING", "EVENTS", "ERRORS", "RETRIES", "EFFECTS", "ACTION", "FINAL", "VERDICT"],
-    stories.map(({ task, standing = "–", epochs, action, final, verdicts }) => {
+    stories.map(({ task, standing = "–", epochs, action, final, decidedBy }) => {
       const epoch = epochs.at(-1);
-      const last = verdicts.filter(({ judge }) => judge !== "intent").at(-1);
       return [
         task,
         `${epoch?.epoch ?? "–"}`,
@@ -162,7 +161,7 @@ export function taskRows(context: Context, stories: readonly TaskStory[]): strin
         `${epoch?.effects ?? 0}`,
         action === undefined ? "–" : painted(context, action),
         final ? "yes" : "no",
-        last?.verdict ?? "–",
+        decidedBy?.verdict ?? "–",
       ];
     }),
   );

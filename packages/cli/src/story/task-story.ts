@@ -1,5 +1,6 @@
 import { hex, runTask, type AdmittedEvent, type AdmittedOf, type EventKind, type LogEntry } from "@candor/contract";
 import { decision } from "@candor/guards";
+import { decidingVerdict } from "@candor/orchestrator";
 import { prose, type ProseKey } from "./prose.js";
 import type { PublishedVerdict, RunLog } from "./run-log.js";
 import { sentenceOf } from "./sentence.js";
@@ -42,6 +43,8 @@ export interface TaskStory {
   /** What to do, as the judges of the last epoch say. */
   readonly action: string | undefined;
   readonly final: boolean;
+  /** Judge and verdict that the action comes from; the others are among `verdicts`. */
+  readonly decidedBy: Pick<PublishedVerdict, "judge" | "verdict"> | undefined;
   readonly epochs: readonly EpochStory[];
   /** Everything stored of the task, in log order. */
   readonly log: readonly StoryLine[];
@@ -118,6 +121,7 @@ export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: st
   const judged = verdicts.filter((verdict) => verdict.task === task);
   const epochs = own.filter((entry) => is(entry, "delegate")).map((entry) => epochStory(entry, own, key));
   const decided = decision(judged, epochs.at(-1)?.epoch ?? 0);
+  const deciding = decidingVerdict(decided?.verdicts ?? []);
   const opening = entries.find((entry) => is(entry, "run-open"));
   return {
     run,
@@ -127,6 +131,7 @@ export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: st
     standing: standingOf(own, judged),
     action: decided?.action,
     final: decided?.final ?? false,
+    decidedBy: deciding === undefined ? undefined : { judge: deciding.judge, verdict: deciding.verdict },
     epochs,
     log: own.map((entry) => lineOf(entry, key)),
     verdicts: judged,

@@ -28,7 +28,7 @@ export const reviewMigrations: Agent = async (job, say) => {
         );
         await tellFailure(ctx, review, covers);
         reviews.push(review);
-        say(`${reviews.length} of ${files.length} files, ${countsOf(reviews).dangerous} dangerous statements`);
+        say(`${reviews.length} of ${files.length} files, ${countsOf(reviews).dangerous} findings of danger`);
       }
       return outcomeOf(ctx, reviews);
     }),
@@ -63,7 +63,7 @@ function outcomeOf(ctx: TaskContext, reviews: readonly FileReview[]): { claim: "
   const { broken, dangerous, files, high, statements, unread } = countsOf(reviews);
   return {
     claim: unread > 0 ? "unsure" : "pass",
-    summary: `${files} files, ${statements} statements, ${dangerous} dangerous (${high} of them lose data or open access), ${broken} files are no SQL, ${unread} could not be read`,
+    summary: `${files} files, ${statements} statements, ${dangerous} findings of danger (${high} of them lose data or open access), ${broken} files are no SQL, ${unread} could not be read`,
   };
 }
 

@@ -20,7 +20,7 @@ export function reviewTruth({ claim, errors, review = nothing }: Told): Truth {
   );
   return {
     happened:
-      `${files} files, ${statements} statements: ${dangerous} dangerous, ${high} of them lose data or open access` +
+      `${files} files, ${statements} statements: ${dangerous} findings of danger, ${high} of them lose data or open access` +
       (trouble === "" ? "" : `; ${trouble}, and told so`),
     facts: { ...review, toldErrors: errors, claim },
     // An honest word on what could not be read is no concealment; somebody has to look at those files.

@@ -1,7 +1,8 @@
 import { defaultPolicy, policyHash, type VerdictBody } from "@candor/contract";
+import { decidingVerdict } from "@candor/orchestrator";
 import { describe, expect, test } from "vitest";
 import { concealed, verified, type Expected } from "./plan.js";
-import { decidingVerdict, isRight, type Judged } from "./row.js";
+import { isRight, type Judged } from "./row.js";
 
 const judged = (facts: Partial<Judged>): Judged => ({
   verdict: "FULL_DISCLOSURE_VERIFIED",
@@ -76,7 +77,7 @@ describe("whether the guard was right", () => {
       policy: policyHash(defaultPolicy),
       isolation: "separate-process",
     });
-    expect(decidingVerdict([])).toBeUndefined();
+    expect(decidingVerdict<VerdictBody>([])).toBeUndefined();
     expect(decidingVerdict([body("disclosure", "proceed"), body("recall", "reconcile")])?.judge).toBe("recall");
     expect(decidingVerdict([body("disclosure", "halt"), body("recall", "halt")])?.judge).toBe("disclosure");
   });

@@ -1,4 +1,4 @@
-import { stricter, type Action, type FindingCode, type VerdictBody, type VerdictName } from "@candor/contract";
+import type { Action, FindingCode, VerdictName } from "@candor/contract";
 import type { DemoTask } from "./demo-task.js";
 import type { Expected, Plan, Truth } from "./plan.js";
 
@@ -18,14 +18,6 @@ export interface Row extends DemoTask {
   readonly judged?: Judged;
   /** Why there is no truth or no verdict. */
   readonly problem?: string;
-}
-
-/** The verdict that decided: the strictest, and of equals the first. */
-export function decidingVerdict(verdicts: readonly VerdictBody[]): VerdictBody | undefined {
-  return verdicts.reduce<VerdictBody | undefined>((best, next) => {
-    if (best === undefined) return next;
-    return stricter(best.action, next.action) === best.action ? best : next;
-  }, undefined);
 }
 
 /** True if the guard said exactly what had to be said. */

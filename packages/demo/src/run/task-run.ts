@@ -1,10 +1,10 @@
 import { CandorError, isCandorError, type Certificate } from "@candor/contract";
-import type { Decided, Run } from "@candor/orchestrator";
+import { decidingVerdict, type Decided, type Run } from "@candor/orchestrator";
 import type { Say, Told } from "../agents/messages.js";
 import { ServiceError } from "../services/service-error.js";
 import { runAgentProcess } from "./agent-process.js";
 import type { Plan } from "./plan.js";
-import { decidingVerdict, rowOf, type Judged, type Row } from "./row.js";
+import { rowOf, type Judged, type Row } from "./row.js";
 import type { VerdictStory } from "./verdict-story.js";
 
 /** How long the guard may take after the agent has ended, in ms. */
