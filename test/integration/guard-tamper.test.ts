@@ -207,6 +207,41 @@ async function publishCheckpoint(
   await nc.request(checkpointSubject(lane), utf8(note), { timeout: 5_000, headers: fields });
 }
 
+describe("S24 the tail of a log was cut", () => {
+  const policy = { settleMs: 200 };
+  const cutErrors = async (scenario: Scenario, count: number): Promise<void> => {
+    const errors = scenario.log.flatMap(({ subject }, index) => (subject.endsWith(".error") ? [index + 1] : []));
+    for (const seq of errors.slice(-count)) await stage.operator.jsm.streams.deleteMessage(streams.log, seq, true);
+  };
+
+  it("is found against the receipt where no guard had read it yet", async () => {
+    await makeDeletable();
+    const scenario = new Scenario({ run, policy }).open().delegate("t1").accept();
+    for (let i = 0; i < 5; i += 1) scenario.error();
+    scenario.report();
+    await stage.play(scenario);
+    await cutErrors(scenario, 2);
+    await stage.guard("g1", { lanes: [lane] });
+    const verdict = await until(async () =>
+      (await stage.verdicts(run)).find(({ judge, final }) => judge === "disclosure" && final),
+    );
+    expect(verdict).toMatchObject({ verdict: "CONCEALMENT_DETECTED", action: "halt" });
+    expect(verdict.findings.map(({ code }) => code)).toContain("log-gap");
+  });
+
+  it("is found against the checkpoint where a guard had, before any verdict is published from what is left", async () => {
+    await makeDeletable();
+    const scenario = new Scenario({ run, policy }).open().delegate("t1").accept();
+    for (let i = 0; i < 5; i += 1) scenario.error();
+    scenario.report();
+    await pin(scenario);
+    const { position } = await lastCheckpoint();
+    await cutErrors(scenario, 2);
+    const { code, details } = await haltsAtStart();
+    expect({ code, details }).toEqual({ code: "log-truncated", details: { lane, seq: position } });
+  });
+});
+
 describe("two guards on one lane watch each other's log", () => {
   it("a guard halts whose log differs from the one that the other pinned", async () => {
     const settings = { checkpointEvents: 1_000_000, checkpointQuietMs: 150, standbyMs: 20 };
