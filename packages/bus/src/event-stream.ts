@@ -1,18 +1,10 @@
 import { CandorError, silentLogger, type Logger } from "@candor/contract";
 import { isConnected, watchConnection } from "./connection-watch.js";
+import type { EventStreamOptions } from "./event-stream-options.js";
 import type { Link } from "./link.js";
 import { readAnswer, type PublishAnswer } from "./publish-answer.js";
 import { openReplyInbox, type ReplyInbox } from "./reply-inbox.js";
-
-export interface EventStreamOptions {
-  /** Messages that may be under way without an answer; 512 by default. */
-  readonly window?: number;
-  /** How long an answer may take before everything unanswered is sent again; 2,000 by default. */
-  readonly answerMs?: number;
-  /** Told when storing stops going ahead, and, with undefined, when it goes ahead again. */
-  readonly onTrouble?: (trouble: CandorError | undefined) => void;
-  readonly logger?: Logger;
-}
+import { troubleOf, type Doubt } from "./stream-trouble.js";
 
 interface Unanswered {
   readonly subject: string;
@@ -28,9 +20,6 @@ interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: CandorError) => void;
 }
-
-/** Answers after which a message may yet be stored. */
-type Doubt = Extract<PublishAnswer, { type: "later" | "silence" }>;
 
 const shortestPauseMs = 20;
 const longestPauseMs = 1_000;
@@ -292,11 +281,4 @@ export class EventStream {
     for (const { reject } of this.#waiters.splice(0)) reject(failure);
     for (const message of this.#queue) message?.onFailed?.(failure);
   }
-}
-
-function troubleOf(answer: Doubt, pending: number): CandorError {
-  const isLater = answer.type === "later";
-  const what = isLater ? "can't store events now" : "does not answer";
-  const message = `The server ${what} (${answer.reason}): ${pending} wait and go on being sent.`;
-  return new CandorError(isLater ? answer.code : "publish-unconfirmed", message);
 }

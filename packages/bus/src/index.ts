@@ -7,7 +7,7 @@ export type { ApiAnswer } from "./jetstream-api.js";
 export { connectWith } from "./credentials-connection.js";
 export type { ConnectionCredentials, ConnectWithOptions } from "./credentials-connection.js";
 export { EventStream } from "./event-stream.js";
-export type { EventStreamOptions } from "./event-stream.js";
+export type { EventStreamOptions } from "./event-stream-options.js";
 export { LaneReader } from "./lane-reader.js";
 export type { LaneReaderOptions } from "./lane-reader-options.js";
 export type { Link } from "./link.js";
