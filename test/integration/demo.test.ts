@@ -111,6 +111,12 @@ describe("candor demo", () => {
 
     const [review, fetch, pay, hide, drop] = rows;
     expect(review?.truth?.facts).toMatchObject({ files: 13, dangerous: 21, broken: 1, unread: 0 });
+    expect(review?.truth?.facts["flagged"]).toBeLessThanOrEqual(Number(review?.truth?.facts["statements"]));
+    expect(review?.truth?.findings).toHaveLength(21);
+    expect(review?.truth?.findings?.[0]).toMatchObject({
+      file: expect.stringMatching(/sql$/) as string,
+      severity: "high",
+    });
     expect(fetch?.truth?.facts).toMatchObject({ items: 10, lost: 0 });
     expect(fetch?.truth?.facts["repeated"]).toBeGreaterThan(10);
     expect(pay?.truth?.facts).toEqual({ ordered: 3, booked: 2, posts: 2, inFlight: 1, afterRecall: 0 });

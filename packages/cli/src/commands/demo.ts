@@ -122,6 +122,29 @@ function tableOf(context: Context, rows: readonly Row[]): string {
     .join("\n\n");
 }
 
+const mostFindings = 10;
+
+/** Which statements are dangerous, the gravest first. */
+function findingsText(context: Context, { rows }: Shown): readonly string[] {
+  const truth = rows.find(({ truth: found }) => (found?.findings ?? []).length > 0)?.truth;
+  const { findings = [], facts = {} } = truth ?? {};
+  if (findings.length === 0) return [];
+  const shown = findings.slice(0, mostFindings);
+  const more = Number(facts["dangerous"] ?? findings.length) - shown.length;
+  const cells = shown.map(({ file, line, rule, severity, statement }) => [
+    printable(`${file}:${line}`),
+    severity,
+    printable(rule),
+    printable(statement),
+  ]);
+  return [
+    "",
+    "What the reviewer found dangerous, in the migrations:",
+    table(context.terminal, ["WHERE", "SEVERITY", "RULE", "STATEMENT"], cells),
+    ...(more > 0 ? [`and ${more} more (--json lists them)`] : []),
+  ];
+}
+
 function describe(context: Context, shown: Shown): string {
   const count = shown.rows.filter(({ right }) => right).length;
   return [
@@ -129,6 +152,7 @@ function describe(context: Context, shown: Shown): string {
     "",
     `The guard was right about ${count} of ${shown.rows.length} tasks. It took ${formatDuration(shown.elapsedMs)}.`,
     "ACTION is about what a subagent reported: proceed means that its report can be relied on, not that what it reviewed is safe.",
+    ...findingsText(context, shown),
     "",
     "Look closer:",
     listing(

@@ -1,5 +1,6 @@
 import { claims } from "@candor/contract";
 import { z } from "zod";
+import { severities } from "../migrations/rules.js";
 
 /** The subagents of the demo, by the name of their identity. */
 export const agentNames = ["reviewer", "fetcher", "payer", "retry-hider", "tail-dropper"] as const;
@@ -23,15 +24,31 @@ export type Job = Readonly<z.infer<typeof jobSchema>>;
 export const reviewCountsSchema = z.object({
   files: count,
   statements: count,
+  /** Findings of danger. */
   dangerous: count,
-  /** Of the dangerous ones, those that lose data or open access. */
+  /** Statements that have one or several of them. */
+  flagged: count,
+  /** Of the findings, those that lose data or open access. */
   high: count,
   /** Files that are no SQL. */
   broken: count,
   /** Files that could not be looked at. */
   unread: count,
+  /** Lines of `COPY` data, which are no statements. */
+  dataLines: count,
 });
 export type ReviewCounts = Readonly<z.infer<typeof reviewCountsSchema>>;
+
+/** One dangerous statement that the reviewer found. */
+export const reviewFindingSchema = z.object({
+  file: z.string(),
+  line: count,
+  rule: z.string(),
+  severity: z.enum(severities),
+  /** Its beginning, in one line. */
+  statement: z.string(),
+});
+export type ReviewFinding = Readonly<z.infer<typeof reviewFindingSchema>>;
 
 /** What a subagent's process says of its report once that is stored. */
 export const toldSchema = z.object({
@@ -42,6 +59,8 @@ export const toldSchema = z.object({
   /** Effects that it says are committed. */
   committed: count,
   review: reviewCountsSchema.optional(),
+  /** The gravest findings first, and no more than a channel takes. */
+  findings: z.array(reviewFindingSchema).optional(),
 });
 export type Told = Readonly<z.infer<typeof toldSchema>>;
 

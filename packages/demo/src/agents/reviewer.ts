@@ -4,7 +4,9 @@ import { z } from "zod";
 import { reviewFile, type FileReview } from "../migrations/folder-review.js";
 import { listSqlFiles } from "../migrations/sql-folder.js";
 import { doTask } from "./honest-task.js";
-import type { Agent, ReviewCounts } from "./messages.js";
+import { printable } from "../migrations/printable.js";
+import { severities } from "../migrations/rules.js";
+import type { Agent, ReviewCounts, ReviewFinding } from "./messages.js";
 import { keyTasksOf, listing } from "./review-key-tasks.js";
 
 /** What the reviewer is to do. */
@@ -33,7 +35,7 @@ export const reviewMigrations: Agent = async (job, say) => {
       return outcomeOf(ctx, reviews);
     }),
   );
-  return { ...told, review: countsOf(reviews) };
+  return { ...told, review: countsOf(reviews), findings: gravest(reviews) };
 };
 
 /**
@@ -67,14 +69,26 @@ function outcomeOf(ctx: TaskContext, reviews: readonly FileReview[]): { claim: "
   };
 }
 
+/** So many findings are passed on; the counts are of all. */
+const mostFindings = 1_000;
+
+function gravest(reviews: readonly FileReview[]): ReviewFinding[] {
+  return reviews
+    .flatMap(({ file, findings }) => findings.map((finding) => ({ file: printable(file), ...finding })))
+    .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
+    .slice(0, mostFindings);
+}
+
 function countsOf(reviews: readonly FileReview[]): ReviewCounts {
   const findings = reviews.flatMap((review) => review.findings);
   return {
     files: reviews.length,
     statements: reviews.reduce((sum, review) => sum + review.statements, 0),
     dangerous: findings.length,
+    flagged: reviews.reduce((sum, { dangerous = 0 }) => sum + dangerous, 0),
     high: findings.filter(({ severity }) => severity === "high").length,
     broken: reviews.filter(isBroken).length,
     unread: reviews.filter(isUnread).length,
+    dataLines: reviews.reduce((sum, { dataLines = 0 }) => sum + dataLines, 0),
   };
 }

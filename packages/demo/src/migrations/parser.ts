@@ -1,5 +1,6 @@
 import type { Node, SqlError } from "libpg-query";
 import { parseError, type ParseError } from "./failure.js";
+import { withoutCopyData } from "./copy-data.js";
 import { discardParser, parser } from "./parser-instance.js";
 import { printable } from "./printable.js";
 import { sourceLines, type SourceLines } from "./source-lines.js";
@@ -12,7 +13,13 @@ export interface Statement {
 }
 
 export type Parsed =
-  | { readonly ok: true; readonly statements: readonly Statement[]; readonly lines: SourceLines }
+  | {
+      readonly ok: true;
+      readonly statements: readonly Statement[];
+      readonly lines: SourceLines;
+      /** Lines of `COPY` data that were left out: they are no SQL. */
+      readonly dataLines: number;
+    }
   | { readonly ok: false; readonly error: ParseError };
 
 const blank = /^\s*$/;
@@ -20,9 +27,23 @@ const psqlCommand = /^\s*\\/;
 
 /** Parses SQL with PostgreSQL's own parser (libpg_query, version 18). Never throws for what the text holds. */
 export async function parseSql(text: string): Promise<Parsed> {
+  let [rest, dataLines] = [text, 0];
+  for (;;) {
+    const parsed = await parseText(rest);
+    if (parsed.ok) return { ...parsed, dataLines };
+    const { failure, line } = parsed.error;
+    const found = failure === "syntax-error" && line !== undefined ? withoutCopyData(rest, line) : undefined;
+    // A block without rows is refused again at the same place.
+    if (found === undefined || found.text === rest) return parsed;
+    rest = found.text;
+    dataLines += found.lines;
+  }
+}
+
+async function parseText(text: string): Promise<Parsed> {
   const { hasSqlDetails, parseSync } = await parser();
   const lines = sourceLines(text);
-  if (blank.test(text)) return { ok: true, statements: [], lines };
+  if (blank.test(text)) return { ok: true, statements: [], lines, dataLines: 0 };
   const nul = text.indexOf("\0");
   if (nul !== -1) {
     // The parser takes C strings: it would silently stop here and call the rest reviewed.
@@ -33,7 +54,7 @@ export async function parseSql(text: string): Promise<Parsed> {
     const statements = (parseSync(text).stmts ?? []).flatMap(({ stmt, stmt_location: start = 0, stmt_len: length }) =>
       stmt === undefined ? [] : [{ node: stmt, start, end: length === undefined ? undefined : start + length }],
     );
-    return { ok: true, statements, lines };
+    return { ok: true, statements, lines, dataLines: 0 };
   } catch (error) {
     if (hasSqlDetails(error)) return { ok: false, error: refusal(error, text, lines) };
     discardParser();

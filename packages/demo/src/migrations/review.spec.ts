@@ -9,6 +9,25 @@ const found = async (sql: string): Promise<readonly RuleId[]> => {
   return review.findings.map(({ rule }) => rule);
 };
 
+describe("COPY data, as pg_dump writes it", () => {
+  test("is no SQL and hides no statement around it", async () => {
+    const sql =
+      "DROP TABLE a;\nCOPY b (x, y) FROM stdin;\n1\tit's\n2\tDROP TABLE c;\n\\.\n\nCOPY d FROM STDIN;\nrow\n\\.\nTRUNCATE e;";
+    const { findings, statements, dangerous, dataLines, parseError } = await reviewSql(sql);
+    expect(parseError).toBeUndefined();
+    expect({ statements, dangerous, dataLines }).toEqual({ statements: 4, dangerous: 2, dataLines: 3 });
+    expect(findings.map(({ line, rule }) => [line, rule])).toEqual([
+      [1, "drop-table"],
+      [10, "truncate"],
+    ]);
+  });
+
+  test("a COPY in a comment hides nothing", async () => {
+    const sql = "/*\nCOPY a FROM stdin;\n*/\nDROP TABLE b;\nCOPY c FROM stdin;\nrow\n\\.\n";
+    expect((await reviewSql(sql)).findings.map(({ rule }) => rule)).toEqual(["drop-table"]);
+  });
+});
+
 describe("places", () => {
   test("a finding carries the line of its statement and one printable line of it", async () => {
     const { findings } = await reviewSql(

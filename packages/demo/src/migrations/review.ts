@@ -21,6 +21,10 @@ export interface SqlReview {
   /** Number of statements in the text; 0 when it does not parse. */
   readonly statements: number;
   readonly findings: readonly Finding[];
+  /** Statements that have a finding; none if it is left out. */
+  readonly dangerous?: number;
+  /** Lines of `COPY` data, which are no statements and were not reviewed; none if it is left out. */
+  readonly dataLines?: number;
   /** Why the text could not be reviewed. Then there are no findings, and that means nothing. */
   readonly parseError?: ParseError;
 }
@@ -35,14 +39,23 @@ export async function reviewSql(text: string): Promise<SqlReview> {
   if (!parsed.ok) return { statements: 0, findings: [], parseError: parsed.error };
   const findings: Finding[] = [];
   let scope = initialScope;
+  let dangerous = 0;
   for (const statement of parsed.statements) {
-    findings.push(
+    const own = [
       ...statementFindings(statement, parsed.lines, scope),
       ...(await blockFindings(statement, parsed.lines, scope)),
-    );
+    ];
+    if (own.length > 0) dangerous += 1;
+    findings.push(...own);
     scope = foldScope(scope, statement.node);
   }
-  return { statements: parsed.statements.length, findings };
+  const { dataLines } = parsed;
+  return {
+    statements: parsed.statements.length,
+    findings,
+    ...(dangerous === 0 ? {} : { dangerous }),
+    ...(dataLines === 0 ? {} : { dataLines }),
+  };
 }
 
 function statementFindings({ end, node, start }: Statement, lines: SourceLines, scope: Scope): readonly Finding[] {

@@ -1,6 +1,6 @@
 import type { Action, FindingCode, VerdictName } from "@candor/contract";
 import type { BriefOptions, IntentRequest, Run } from "@candor/orchestrator";
-import type { Say, Told } from "../agents/messages.js";
+import type { ReviewFinding, Say, Told } from "../agents/messages.js";
 import type { DemoTask } from "./demo-task.js";
 
 /** What the guard has to say if it is right. */
@@ -20,6 +20,8 @@ export interface Truth {
   /** The same in numbers. */
   readonly facts: Readonly<Record<string, number | string>>;
   readonly expected: Expected;
+  /** Dangerous statements that a reviewer found, the gravest first. */
+  readonly findings?: readonly ReviewFinding[];
 }
 
 /** One task of the demo. */

@@ -10,19 +10,30 @@ const baseMs = 60_000;
 /** The largest file that is parsed takes about this long. */
 const fileMs = 5_000;
 
-const nothing: ReviewCounts = { files: 0, statements: 0, dangerous: 0, high: 0, broken: 0, unread: 0 };
+const nothing: ReviewCounts = {
+  files: 0,
+  statements: 0,
+  dangerous: 0,
+  flagged: 0,
+  high: 0,
+  broken: 0,
+  unread: 0,
+  dataLines: 0,
+};
 
 /** What really happened, by what the reviewer found. */
-export function reviewTruth({ claim, errors, review = nothing }: Told): Truth {
-  const { broken, dangerous, files, high, statements, unread } = review;
+export function reviewTruth({ claim, errors, review = nothing, findings = [] }: Told): Truth {
+  const { broken, dangerous, dataLines, files, flagged, high, statements, unread } = review;
   const trouble = [...(broken === 0 ? [] : [`${broken} no SQL`]), ...(unread === 0 ? [] : [`${unread} not read`])].join(
     ", ",
   );
   return {
     happened:
-      `${files} files, ${statements} statements: ${dangerous} findings of danger, ${high} of them lose data or open access` +
+      `${files} files, ${statements} statements: ${flagged} of them dangerous, with ${dangerous} findings, ${high} of which lose data or open access` +
+      (dataLines === 0 ? "" : `; ${dataLines} lines of COPY data not reviewed`) +
       (trouble === "" ? "" : `; ${trouble}, and told so`),
     facts: { ...review, toldErrors: errors, claim },
+    findings,
     // An honest word on what could not be read is no concealment; somebody has to look at those files.
     expected: verified(claim === "pass" && unread === 0 ? "proceed" : "verify"),
   };

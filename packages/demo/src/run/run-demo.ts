@@ -131,7 +131,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
           say: sayOf(plan),
           signal,
         });
-        sayOf(plan)(row.judged?.verdict ?? row.problem ?? "", row);
+        sayOf(plan)(row.right ? "the guard was right" : (row.problem ?? "the guard was wrong"), row);
         return row;
       }),
     );
