@@ -172,7 +172,7 @@ describe("B9 a log that is not the one that was read", () => {
         await until(() => guard.view(lane)?.size === scenario.log.length + 50);
         await guard.stop();
       }
-      await changeByte(0, (length) => Math.floor(length / 2));
+      await changeByte(0, ({ length }) => Math.floor(length / 2));
       const { code, details } = await haltsAtStart();
       expect({ code, details }).toEqual({ code: "log-truncated", details: { lane, seq: 1 } });
     },

@@ -1,101 +1,17 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  apiRequest,
-  readLast,
-  VerdictWriter,
-  type Bus,
-  type UnsignedRecord,
-  type VerdictWriterOptions,
-} from "@candor/bus";
-import {
-  CandorError,
-  decodeSigned,
-  decodeValue,
-  encodeCanonical,
-  quarantineSubject,
-  streams,
-  verdictSubject,
-  type Certificate,
-} from "@candor/contract";
+import { quarantineSubject, encodeCanonical, streams } from "@candor/contract";
 import { faultyWire, type FaultyWire } from "../kit/faulty-wire.js";
-import { storedMessages } from "../kit/stored-messages.js";
 import { startServer, type StartServerOptions, type TestServer } from "../kit/start-server.js";
-
-const lane = 3;
-const subjectOf = (task: number): string => verdictSubject({ lane, run: "r", task: `t${task}`, judge: "disclosure" });
-
-/** Stands in for a verdict: the writer looks at nothing but the ordinal. */
-function record(task: number, ordinal: number, text = "same"): UnsignedRecord {
-  return { kind: "verdict", subject: subjectOf(task), ordinal, body: encodeCanonical({ ordinal, task, text }) };
-}
-
-/** What a fold of some log would bring forth: records of several subjects, mixed. */
-function foldOutput(tasks: number, each: number): UnsignedRecord[] {
-  return Array.from({ length: each }, (_, i) =>
-    Array.from({ length: tasks }, (__, task) => record(task, i + 1)),
-  ).flat();
-}
-
-const certificate = (name: string): Certificate => ({
-  role: "guard",
-  name,
-  key: "U".padEnd(56, "A"),
-  signature: new Uint8Array(64),
-});
-
-interface Writing {
-  readonly writer: VerdictWriter;
-  readonly divergences: CandorError[];
-  readonly faults: CandorError[];
-}
-
-function writing(bus: Bus, name: string, options: Partial<VerdictWriterOptions> = {}): Writing {
-  const divergences: CandorError[] = [];
-  const faults: CandorError[] = [];
-  const writer = new VerdictWriter(bus, {
-    lane,
-    certificate: certificate(name),
-    sign: () => new Uint8Array(64).fill(name.charCodeAt(1)),
-    onDivergence: (error) => divergences.push(error),
-    onFault: (error) => faults.push(error),
-    answerMs: 500,
-    ...options,
-  });
-  return { writer, divergences, faults };
-}
-
-interface Found {
-  readonly subject: string;
-  readonly seq: number;
-  readonly ordinal: number;
-  readonly guard: string;
-}
-
-async function storedRecords(bus: Bus): Promise<Found[]> {
-  const messages = await storedMessages(bus, streams.verdicts);
-  return messages.map(({ subject, seq, data }) => {
-    const { body, certificate: by } = decodeSigned(data);
-    const { ordinal = 1 } = decodeValue(body) as { ordinal?: number };
-    return { subject, seq, ordinal, guard: by.name };
-  });
-}
-
-/** B5: each record of every subject once, in order. */
-function expectExactlyOnce(found: readonly Found[], tasks: number, each: number): void {
-  const bySubject = new Map<string, number[]>();
-  for (const { subject, ordinal } of found) bySubject.set(subject, [...(bySubject.get(subject) ?? []), ordinal]);
-  const wanted = Array.from({ length: each }, (_, i) => i + 1);
-  for (let task = 0; task < tasks; task += 1) expect(bySubject.get(subjectOf(task)), subjectOf(task)).toEqual(wanted);
-  expect(found).toHaveLength(tasks * each);
-}
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 45_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new CandorError("defect", `It did not come to this: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+import {
+  expectExactlyOnce,
+  foldOutput,
+  record,
+  storedRecords,
+  subjectOf,
+  until,
+  writerLane as lane,
+  writing,
+} from "../kit/verdict-writing.js";
 
 let open: TestServer | undefined;
 const wires: FaultyWire[] = [];
@@ -288,74 +204,5 @@ describe("B5 verdict writer", () => {
     expect(zombie.divergences.concat(zombie.faults)).toEqual([]);
     zombie.writer.close();
     heir.writer.close();
-  });
-
-  /** Guards that are cut off at random moments and start over, each from an earlier place of the same fold. */
-  async function chaos(server: TestServer, kill: () => Promise<void>): Promise<void> {
-    const all = foldOutput(7, 60);
-    const guard = async (name: string, seed: number): Promise<number> => {
-      let crashes = 0;
-      for (;;) {
-        const bus = await server.connect("guard", name, { connectTimeoutMs: 20_000 });
-        const { writer, divergences, faults } = writing(bus, name);
-        const crashAt = crashes < 12 ? 1 + Math.floor(Math.random() * all.length) : all.length + 1;
-        // A restart begins at a checkpoint, up to which all records are stored: here, at the beginning.
-        for (const [i, one] of all.entries()) {
-          writer.write(one);
-          if ((i + seed) % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-          if (i === crashAt) break;
-        }
-        expect(divergences.concat(faults)).toEqual([]);
-        if (crashAt > all.length) {
-          await writer.drain();
-          writer.close();
-          return crashes;
-        }
-        crashes += 1;
-        writer.close();
-        await bus.nc.close();
-      }
-    };
-    const [first, second] = await Promise.all([guard("g1", 0), guard("g2", 1), kill()]);
-    expect(first + second).toBe(24);
-    expectExactlyOnce(await storedRecords(await server.connect("operator")), 7, 60);
-  }
-
-  it(
-    "two guards on one lane, cut off at random, and the server killed: no record lost, doubled or out of order",
-    { timeout: 120_000 },
-    async () => {
-      const server = await start();
-      await chaos(server, async () => {
-        for (let i = 0; i < 3; i += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 500));
-          await server.server.kill();
-          await server.server.restart();
-        }
-      });
-    },
-  );
-
-  it("the same on three nodes, with the leader killed", { timeout: 180_000 }, async () => {
-    const server = await start({ nodes: 3 });
-    const operator = await server.connect("operator");
-    await chaos(server, async () => {
-      for (let i = 0; i < 2; i += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        const answer = await apiRequest(
-          operator.nc,
-          `$JS.API.STREAM.INFO.${streams.verdicts}`,
-          undefined,
-          20_000,
-          1_000,
-        );
-        const { leader: name } = (answer.ok ? answer.body["cluster"] : {}) as { leader?: string };
-        const leader = server.nodes.find(({ serverName }) => serverName === name);
-        await leader?.kill();
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
-        await leader?.restart();
-      }
-    });
-    expect(await readLast(operator, streams.verdicts, subjectOf(0))).toBeDefined();
   });
 });
