@@ -1,6 +1,6 @@
 import { connectWith, type Bus } from "@candor/bus";
 import { CandorError, silentLogger, type Certificate, type Logger } from "@candor/contract";
-import { readCredentials, type Credentials } from "@candor/ledger/files";
+import { parseCredentials, readCredentials, type Credentials } from "@candor/ledger/files";
 import { createLogClient, createProbeClient } from "./bus-client.js";
 import { Fleet } from "./fleet.js";
 import { Memory } from "./memory.js";
@@ -9,8 +9,11 @@ import { Prober } from "./prober.js";
 export interface ConnectOptions {
   /** `nats://host:port`, one or several of one cluster; those in the credentials by default. */
   readonly servers?: string | readonly string[];
-  /** A credentials folder, as `candor auth add` made it, or credentials already read. */
-  readonly credentials: string | Credentials;
+  /**
+   * A credentials folder, as `candor auth add` made it, the name of an environment variable that holds what `candor auth
+   * export` printed, or credentials already read.
+   */
+  readonly credentials: string | { readonly env: string } | Credentials;
   /** Total wait for a first connection, in ms; 10,000 by default. Later it reconnects for ever. */
   readonly connectTimeoutMs?: number;
   readonly logger?: Logger;
@@ -29,9 +32,18 @@ interface Connected {
   readonly certificate: Certificate;
 }
 
+function credentialsFrom(source: ConnectOptions["credentials"]): Credentials {
+  if (typeof source === "string") return readCredentials(source);
+  if ("role" in source) return source;
+  const text = process.env[source.env];
+  if (text !== undefined && text !== "") return parseCredentials(text, source.env);
+  throw new CandorError("not-found", `The environment variable ${source.env} is not set: it should hold credentials.`, {
+    path: "credentials",
+  });
+}
+
 async function connectAs(role: "orchestrator" | "prober", options: ConnectOptions): Promise<Connected> {
-  const credentials =
-    typeof options.credentials === "string" ? readCredentials(options.credentials) : options.credentials;
+  const credentials = credentialsFrom(options.credentials);
   const { name, certificate } = credentials;
   if (credentials.role !== role || certificate === undefined) {
     throw new CandorError(

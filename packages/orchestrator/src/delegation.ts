@@ -18,6 +18,7 @@ export interface BriefOptions {
   readonly retryBudget?: number;
   /** Longest completion window after a recall, in ms; the policy's by default. */
   readonly maxGraceMs?: number;
+  /** Names of what the subagent may do, in words of your own; recorded in the brief. */
   readonly authority?: readonly string[];
   /** Dimensions of observation that the verdict can't do without. */
   readonly needs?: readonly ScopeDimension[];
@@ -31,7 +32,7 @@ export interface DelegateOptions {
   readonly brief?: BriefOptions;
   /** Effects that the subagent may have; each gets a key before any attempt. */
   readonly intents?: readonly IntentRequest[];
-  /** Log time in ms after which the delegation is refused as expired. */
+  /** Log time in ms since 1970 after which the guard rejects the delegation as expired; never by default. */
   readonly notAfterMs?: number;
 }
 

@@ -15,12 +15,16 @@ export interface RecallOptions {
   readonly graceMs: number;
   /** A word for the reason, not prose. */
   readonly reason: string;
+  /** Log time in ms since 1970 after which the guard rejects this intent as expired; never by default. */
   readonly notAfterMs?: number;
 }
 
 export interface TerminateOptions {
+  /** A word for the reason, not prose. */
   readonly reason: string;
+  /** Recorded with the intent, for people: no verdict depends on it; false by default. */
   readonly force?: boolean;
+  /** Log time in ms since 1970 after which the guard rejects this intent as expired; never by default. */
   readonly notAfterMs?: number;
 }
 

@@ -1,10 +1,18 @@
-import { CandorError, encodeDelegationToken, runTask, type Certificate, type Payload } from "@candor/contract";
+import {
+  CandorError,
+  encodeDelegationToken,
+  isCandorError,
+  runTask,
+  type Certificate,
+  type Payload,
+} from "@candor/contract";
 import { waitForDecision, type Decision } from "./decision.js";
 import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
 import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
 import { mintIntents } from "./minted-intents.js";
 import type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
 import type { RunView } from "./run-view.js";
+import { requireCertificate, requireMs, requireOptions, requireText } from "./required.js";
 import { requireStanding } from "./standing-rules.js";
 import { judgementOf, type Standing, type TaskState } from "./task-line.js";
 import { within } from "./time-limit.js";
@@ -61,7 +69,14 @@ export class Run {
    *   agent, `bad-argument` or `malformed` for a brief that does not fit, `task-over` if this process closed the run
    */
   async delegate(options: DelegateOptions): Promise<Delegation> {
-    return await this.#delegate(options.task, options, () => ({ epoch: 1 }), false);
+    requireOptions(options);
+    try {
+      return await this.#delegate(options.task, options, () => ({ epoch: 1 }), false);
+    } catch (error) {
+      if (!isCandorError(error, "intent-lost")) throw error;
+      const text = `${error.message} If task ${options.task} was delegated before, use redelegate, or give the new task another id.`;
+      throw new CandorError("intent-lost", text, { details: error.details, cause: error });
+    }
   }
 
   /**
@@ -71,6 +86,7 @@ export class Run {
    * @throws CandorError as `delegate`, `not-found` for a task that was never delegated, `task-over` for a closed one
    */
   async redelegate(task: string, options: RedelegateOptions): Promise<Delegation> {
+    requireOptions(options);
     return await this.#delegate(
       task,
       options,
@@ -88,7 +104,10 @@ export class Run {
    * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
    */
   async recall(task: string, options: RecallOptions): Promise<Intent> {
+    requireOptions(options);
     const { graceMs, reason, notAfterMs } = options;
+    requireMs(graceMs, "options.graceMs");
+    requireText(reason, "options.reason");
     return await this.#change(task, "recall", "recalled", { graceMs, reason, ...deadline(notAfterMs) });
   }
 
@@ -98,16 +117,21 @@ export class Run {
    * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
    */
   async terminate(task: string, options: TerminateOptions): Promise<Intent> {
+    requireOptions(options);
     const { reason, force = false, notAfterMs } = options;
+    requireText(reason, "options.reason");
     return await this.#change(task, "terminate", "terminated", { reason, force, ...deadline(notAfterMs) });
   }
 
   /**
    * Closes a task for good, with what became of its result.
    *
+   * @param options.state `accepted`: its result is used; `rejected`: it is not; `cancelled`: nobody needs it any more
    * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`
    */
   async closeTask(task: string, options: Pick<Payload<"close">, "state">): Promise<Intent> {
+    requireOptions(options);
+    requireText(options.state, "options.state");
     return await this.#change(task, "close", "closed", { state: options.state });
   }
 
@@ -118,6 +142,8 @@ export class Run {
    */
   async close(options: Payload<"run-close">): Promise<Intent> {
     const { writer, memory, id } = this.#context;
+    requireOptions(options);
+    requireText(options.state, "options.state");
     this.#requireOpen();
     const issued = await writer.issue(runTask, "run-close", () => ({ epoch: 1, payload: { state: options.state } }));
     this.#isClosed = true;
@@ -172,6 +198,9 @@ export class Run {
    */
   async decision(task: string, options: { readonly timeoutMs: number }): Promise<Decision> {
     const { client, view, writer, lane } = this.#context;
+    requireText(task, "task");
+    requireOptions(options);
+    requireMs(options.timeoutMs, "options.timeoutMs");
     const port = {
       refresh: () => writer.refresh(task),
       view: () => view.task(task),
@@ -189,6 +218,8 @@ export class Run {
    */
   async confirm(intent: Intent, options: { readonly timeoutMs: number }): Promise<void> {
     const { view } = this.#context;
+    requireOptions(options);
+    requireMs(options.timeoutMs, "options.timeoutMs");
     const { task, control, sequence } = intent;
     const judged = await within(options.timeoutMs, async (signal) => {
       let found = judgementOf(view.line(task), intent);
@@ -229,7 +260,9 @@ export class Run {
     const { writer, operator, policyHash, lane, fleet } = this.#context;
     this.#requireOpen();
     const dataKey = this.#requireDataKey();
+    requireText(task, "options.task");
     const { agent, brief = {}, notAfterMs } = options;
+    requireCertificate(agent, "options.agent");
     requireRole(agent, "agent", operator);
     const intents = mintIntents(options.intents ?? [], { run: this.id, task, dataKey });
     const sealed = sealBrief(brief, dataKey);
