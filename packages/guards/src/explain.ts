@@ -3,6 +3,7 @@ import { errorExplanations } from "./explain/errors.js";
 import type { Explanation } from "./explain/explanation.js";
 import { recallExplanations } from "./explain/recall.js";
 import { auditExplanations, quarantineExplanations } from "./explain/refusals.js";
+import { undecidedExplanations } from "./explain/undecided.js";
 import { actionExplanations, verdictExplanations } from "./explain/verdicts.js";
 
 /** Where a code appears. One code may appear in several places, and then means something in each. */
@@ -13,6 +14,7 @@ export const explanations = {
   quarantine: quarantineExplanations,
   audit: auditExplanations,
   error: errorExplanations,
+  undecided: undecidedExplanations,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Explanation>>>>;
 
 export type ExplanationFamily = keyof typeof explanations;
@@ -28,7 +30,7 @@ const families = Object.keys(explanations) as ExplanationFamily[];
 /**
  * What a code means and what to do about it, once for each meaning it has. Upper and lower case are the same.
  *
- * @param code of a finding, a verdict, an action, a quarantine record, an audit or an error
+ * @param code of a finding, a verdict, an action, a quarantine record, an audit, an error or a wait that ended undecided
  * @returns empty if there is no such code
  */
 export function explain(code: string): readonly Explained[] {

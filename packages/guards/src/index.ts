@@ -33,3 +33,4 @@ export type { Decomposition, SpawnDecision, SpawnEstimate, SpawnReason, WorkSize
 export type { TaskView } from "./task-view.js";
 export { acceptance } from "./verifier.js";
 export type { Acceptance, Verification, Verifier, VerifierOutcome } from "./verifier.js";
+export { undecidedExplanations } from "./explain/undecided.js";

@@ -1,13 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Action, VerdictBody } from "@candor/contract";
-import { decision as decide } from "@candor/guards";
+import { decision as decide, undecidedExplanations } from "@candor/guards";
 import type { TaskView } from "./run-view.js";
 import { headOf, isPending } from "./task-line.js";
 import { aborted, within } from "./time-limit.js";
 
 /** Why there is no decision: nobody judges, the guard is behind, nothing was reported, or it is not through. */
-export type Undecided =
-  "not-delegated" | "disconnected" | "no-guard" | "guard-halted" | "lane-behind" | "no-report" | "not-final";
+export type Undecided = keyof typeof undecidedExplanations;
 
 export interface Decided {
   readonly kind: "decided";
@@ -81,22 +80,12 @@ function decided(view: TaskView): Decided | undefined {
   return { kind: "decided", action: found.action, final: true, epoch, verdicts: found.verdicts };
 }
 
-const sentences: Readonly<Record<Undecided, string>> = {
-  "not-delegated": "No intent of this task is known: delegate it first, or check the task's id.",
-  disconnected: "The connection to the server is down, so nothing new is known; it reconnects by itself. Ask again.",
-  "no-guard": "No guard answers for this lane: start one, or see why it stopped.",
-  "guard-halted": "The guard found the log at fault and judges no more. Act on no verdict; tell the operator.",
-  "lane-behind": "The guard has not folded the whole lane yet. Ask again in a moment.",
-  "no-report": "The subagent has not reported. Wait longer, recall it, or terminate it.",
-  "not-final": "The guard has judged, but waits for something still under way. Ask again.",
-};
-
 function undecided(why: Undecided, { verdicts }: TaskView, behind?: number): NotDecided {
   return {
     kind: "undecided",
     why,
     ...(behind === undefined ? {} : { behind }),
-    sentence: sentences[why],
+    sentence: `${undecidedExplanations[why].means} ${undecidedExplanations[why].todo}`,
     verdicts,
   };
 }

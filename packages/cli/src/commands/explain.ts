@@ -13,11 +13,21 @@ const familyNames = {
   quarantine: "a reason for quarantine",
   audit: "a finding of guards and audits",
   error: "an error",
+  undecided: "why a wait for a decision ended without one",
 } as const;
 
 function describe({ terminal: { colors } }: Context, { code, families, means, todo }: Explained): string {
   const what = families.map((family) => familyNames[family]).join(", ");
   return `${colors.bold(code)} (${what})\n  ${means}\n  ${colors.dim("What to do:")} ${todo}`;
+}
+
+/** Every code under the kind of code it is, with what it means. */
+function listed({ terminal: { colors } }: Context, all: readonly Explained[]): string {
+  const kinds = Object.entries(familyNames).map(([family, name]) => {
+    const rows = all.filter(({ families }) => families[0] === family).map(({ code, means }) => `  ${code}  ${means}`);
+    return [colors.bold(name), ...rows].join("\n");
+  });
+  return kinds.join("\n\n");
 }
 
 function unknownCode(code: string): CandorError {
@@ -44,9 +54,7 @@ export function addExplain(program: Command, context: Context): void {
     )
     .action((code: string | undefined, options: CommonOptions) => {
       if (code === undefined) {
-        present(context, options, explainedCodes().flatMap(explain), (all) =>
-          [...new Set(all.map((one) => one.code))].join("\n"),
-        );
+        present(context, options, explainedCodes().flatMap(explain), (all) => listed(context, all));
         return;
       }
       const found = explain(code);

@@ -59,7 +59,11 @@ export const verdictExplanations = {
 } as const satisfies Record<VerdictName, Explanation>;
 
 export const actionExplanations = {
-  proceed: { means: "Nothing stands against using the result.", todo: "Use it." },
+  proceed: {
+    means:
+      "Nothing stands in the way. A recalled or terminated task has no result; of another one the result can be used.",
+    todo: "Use the result if there is one; else close the task or delegate it anew.",
+  },
   wait: { means: "Something is still under way.", todo: "Wait for the next revision; it comes by itself." },
   verify: {
     means: "Something the verdict names was not shown.",
