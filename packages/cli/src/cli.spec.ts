@@ -149,9 +149,8 @@ describe("Q2 explain and schema", () => {
   it("explain lists and explains every code", async () => {
     const all = JSON.parse((await candor(["explain", "--json"])).stdout) as readonly { readonly code: string }[];
     expect(new Set(all.map(({ code }) => code))).toEqual(new Set(explainedCodes()));
-    const { stdout } = await candor(["explain"]);
-    for (const code of explainedCodes()) expect(stdout).toContain(`  ${code}  `);
-    expect((await candor(["explain"])).stdout.trim().split("\n")).toEqual(explainedCodes());
+    const list = (await candor(["explain"])).stdout;
+    for (const code of explainedCodes()) expect(list).toContain(`  ${code}  `);
     const { stdout } = await candor(["explain", "retry-undisclosed"]);
     expect(stdout).toContain("retry masking");
     expect(stdout).toContain("What to do:");

@@ -1,6 +1,7 @@
 import { actions, auditCodes, errorCodes, findingCodes, quarantineCodes, verdictNames } from "@candor/contract";
 import { describe, expect, it } from "vitest";
 import { explain, explainedCodes } from "./explain.js";
+import { undecidedExplanations } from "./explain/undecided.js";
 
 describe("Q2 explanations", () => {
   const known = [
@@ -10,6 +11,7 @@ describe("Q2 explanations", () => {
     ...quarantineCodes,
     ...auditCodes,
     ...Object.keys(errorCodes),
+    ...Object.keys(undecidedExplanations),
   ];
 
   it.each([...new Set(known)])("says what %s means and what to do", (code) => {
