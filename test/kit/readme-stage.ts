@@ -82,7 +82,7 @@ export async function startReadmeStage(): Promise<ReadmeStage> {
     throw error;
   }
   const url = /nats:\/\/[\d.:]+/.exec(up.stdout())?.[0] ?? "";
-  const env = { ...process.env, CANDOR_URL: url, PATH: `${join(dir, "bin")}:${process.env["PATH"] ?? ""}` };
+  const env = { ...process.env, CANDOR_SERVERS: url, PATH: `${join(dir, "bin")}:${process.env["PATH"] ?? ""}` };
   const localized = (text: string): string => text.replaceAll(customaryUrl, url);
   return {
     dir,
