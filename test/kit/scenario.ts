@@ -75,7 +75,8 @@ export class Scenario extends RunLog {
       prev: author.head,
       signer: kindTable[kind].signed ? author.signer : undefined,
     };
-    author.tally.add(author.seq, kind, payload);
+    // Receipts cover what comes before them, so they and the report count in no tally.
+    if (kind !== "receipt" && kind !== "report") author.tally.add(author.seq, kind, payload);
     if (kind === "effect") {
       const effect = payload as Payload<"effect">;
       const dispatch = effect.dispatch ?? author.seq;

@@ -87,4 +87,34 @@ describe("D1 the chain of an agent: given an accepted task", () => {
     scenario.agent("t1", "report", { ...report, receiptParts: 2 });
     expect(scenario.last("disclosure")).toEqual(verified);
   });
+
+  it("D1 what comes behind a receipt part is not left out of the receipts", () => {
+    const inline = acceptedTask();
+    const { receipts: early } = inline.reportPayload();
+    inline.agent("t1", "receipt", { part: 1, parts: 1, content: Uint8Array.of(0x80) });
+    for (let i = 0; i < 3; i += 1) inline.error("t1", { recovered: true, finality: "exhausted" });
+    inline.report("t1", { receipts: early });
+    expect(inline.last("disclosure")).toMatchObject({ verdict: "CONCEALMENT_DETECTED", action: "halt" });
+    expect(inline.last("disclosure")?.findings).toEqual(expect.arrayContaining(["receipt-mismatch", "tally-mismatch"]));
+
+    const parts = acceptedTask();
+    const { receipts, ...report } = parts.reportPayload();
+    parts.agent("t1", "receipt", { part: 1, parts: 1, content: encodeCanonical(receipts) });
+    parts.error("t1", { recovered: true });
+    parts.agent("t1", "report", { ...report, receiptParts: 1 });
+    expect(parts.last("disclosure")).toMatchObject({ verdict: "CONCEALMENT_DETECTED", action: "halt" });
+    expect(parts.last("disclosure")?.findings).toContain("receipt-mismatch");
+  });
+
+  it.each([false, true])("D1 R11 a process that ended between its parts begins again (work between: %s)", (works) => {
+    const scenario = acceptedTask();
+    scenario.retry("t1", 2, scenario.error());
+    const cut = encodeCanonical(scenario.reportPayload().receipts);
+    scenario.agent("t1", "receipt", { part: 1, parts: 2, content: cut.subarray(0, 20) });
+    if (works) scenario.retry("t1", 2, scenario.error());
+    const { receipts, ...report } = scenario.reportPayload();
+    scenario.agent("t1", "receipt", { part: 1, parts: 1, content: encodeCanonical(receipts) });
+    scenario.agent("t1", "report", { ...report, receiptParts: 1 });
+    expect(scenario.last("disclosure")).toEqual(verified);
+  });
 });

@@ -30,7 +30,7 @@ export function keepReport({ event, payload }: AdmittedOf<"report">): KeptReport
 interface Oddities {
   /** The first forks and broken links, up to `mostFaults`. */
   readonly faults: { readonly fault: ChainFault; readonly seq: number }[];
-  /** The receipt that the log itself gives, frozen at the first `receipt` event. */
+  /** The receipt that the log itself gives, as of the first part; it holds while nothing but parts follows. */
   recomputed: ErrorLogReceipt | undefined;
   receiptParts: readonly Uint8Array[];
   /** Log sequence of a second report or of an event that can't follow one. */
@@ -120,8 +120,11 @@ export function foldDisclosure(
     return;
   }
   if (entry.kind === "receipt") foldReceiptPart(state, entry);
-  if (entry.kind === "report") foldReport(state, entry, scope, effects);
-  else if (entry.kind !== "receipt") state.tally.add(entry.event.seq, entry.kind, entry.payload);
+  else if (entry.kind === "report") foldReport(state, entry, scope, effects);
+  else {
+    dropReceiptParts(state);
+    state.tally.add(entry.event.seq, entry.kind, entry.payload);
+  }
 }
 
 /** After the report only outcomes of effects may follow: they were under way. Terminal facts are not overwritten. */
@@ -132,11 +135,20 @@ function foldAfterReport(state: DisclosureState, entry: AdmittedEvent): void {
   ownOddities(state).afterReport = { seq: entry.seq, turned };
 }
 
+/** The first part says up to where the receipts go. A process that ended between them begins again with part 1. */
 function foldReceiptPart(state: DisclosureState, entry: AdmittedOf<"receipt">): void {
+  const { part, content } = entry.payload;
+  if (part === 1) dropReceiptParts(state);
   const odd = ownOddities(state);
   odd.recomputed ??= errorLogReceiptOf(state.tally, entry.event.prev);
-  if (entry.payload.part === odd.receiptParts.length + 1)
-    odd.receiptParts = [...odd.receiptParts, entry.payload.content];
+  if (part === odd.receiptParts.length + 1) odd.receiptParts = [...odd.receiptParts, content];
+}
+
+/** Receipts say all up to the report, so parts with anything else behind them say nothing of it. */
+function dropReceiptParts({ odd }: DisclosureState): void {
+  if (odd.recomputed === undefined) return;
+  odd.recomputed = undefined;
+  odd.receiptParts = none;
 }
 
 function foldReport(
@@ -147,7 +159,8 @@ function foldReport(
 ): void {
   const report = entry.payload;
   const findings = new FindingList();
-  const recomputed = state.odd.recomputed ?? errorLogReceiptOf(state.tally, entry.event.prev);
+  const frozen = report.receipts === undefined ? state.odd.recomputed : undefined;
+  const recomputed = frozen ?? errorLogReceiptOf(state.tally, entry.event.prev);
   const receipts = report.receipts ?? joinReceipts(state.odd.receiptParts, report.receiptParts);
   compareReceipts(receipts, recomputed, state.tally, scope && scopeOf(scope), (code, about) => {
     findings.add(code, about, entry.seq);
@@ -159,7 +172,7 @@ function foldReport(
   state.report = keepReport(entry);
   state.receiptFindings = findings;
   state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
-  if (state.odd !== nothingOdd) Object.assign(state.odd, { recomputed: undefined, receiptParts: none });
+  dropReceiptParts(state);
 }
 
 /** The independent probes' answer about the task: true, false, or undefined where none is conclusive. */
