@@ -70,6 +70,18 @@ describe("quick decoder", () => {
     for (let i = 0; i < 20_000; i += 1) expect(decodeQuickly(encode(`operation-${i}`))).toBe(`operation-${i}`);
   });
 
+  it("makes long texts that weigh what their letters weigh", () => {
+    const texts = Array.from({ length: 840 }, (_, i) => `${i}-`.padEnd(250, "x"));
+    const bytes = encode(texts);
+    decodeQuickly(bytes);
+    const before = process.memoryUsage().heapUsed;
+    const kept = Array.from({ length: 20 }, () => decodeQuickly(bytes));
+    const grown = process.memoryUsage().heapUsed - before;
+    expect(kept[19]).toEqual(texts);
+    // 20 times 210 KB of letters; a node for each of them would be 130 MB.
+    expect(grown).toBeLessThan(40 * 1024 * 1024);
+  });
+
   it("leaves what is nested too deep to the general decoder", () => {
     let nested: unknown = 1;
     for (let i = 0; i < 100; i += 1) nested = [nested];

@@ -3,6 +3,12 @@ export const notQuick: unique symbol = Symbol("not quick");
 
 const deepest = 32;
 const longestKept = 32;
+/**
+ * The engine makes longer texts that are put together letter by letter into a tree with a node of 32 bytes for each letter.
+ * Of a text that nobody reads that tree stays, so that 250 letters weigh 8 KB.
+ */
+const longestJoined = 12;
+const ascii = new TextDecoder();
 /** Power of two. */
 const keptTexts = 4096;
 
@@ -46,9 +52,14 @@ function text(length: number): string | typeof notQuick {
   const slot = (hash ^ (hash >>> 13)) & (keptTexts - 1);
   const known = kept[slot];
   if (known?.length === length && isSame(known, start)) return known;
+  const made = length <= longestJoined ? joined(start) : ascii.decode(bytes.subarray(start, at));
+  if (length <= longestKept) kept[slot] = made;
+  return made;
+}
+
+function joined(start: number): string {
   let made = "";
   for (let i = start; i < at; i += 1) made += String.fromCharCode(bytes[i] as number);
-  if (length <= longestKept) kept[slot] = made;
   return made;
 }
 

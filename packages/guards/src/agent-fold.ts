@@ -170,7 +170,7 @@ function foldSuperseded(
 
 /** A later delegation holds: the effects that wait behind a gap are known all the same. */
 export function foldWaitingEffects(run: RunState, task: TaskState, epoch: EpochState): void {
-  for (const entry of epoch.chain.waitingEvents) if (entry.kind === "effect") foldEffect(run, task, epoch, entry);
+  for (const entry of epoch.chain.waitingEvents()) if (entry.kind === "effect") foldEffect(run, task, epoch, entry);
 }
 
 /** Judges an epoch anew where the last event can have changed something, and speaks what is new. */

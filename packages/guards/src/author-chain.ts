@@ -1,4 +1,5 @@
 import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
+import { isOf, WaitingEvents } from "./waiting-events.js";
 
 /**
  * Leading bytes kept of each hash, at half the memory. An agent that spends about 2^64 hashes, which is dear and not out of
@@ -20,10 +21,6 @@ export interface Offered {
   readonly overflow?: boolean;
 }
 
-function isOf<K extends EventKind>(entry: AdmittedEvent, kind: K): entry is AdmittedEvent & AdmittedOf<K> {
-  return entry.kind === kind;
-}
-
 const nothing: Offered = { ready: [], waiting: false };
 
 /**
@@ -33,7 +30,7 @@ const nothing: Offered = { ready: [], waiting: false };
 export class AuthorChain {
   #next = 1;
   #hashes: Uint8Array = new Uint8Array(keptBytes * 8);
-  #waiting: Map<number, AdmittedEvent> | undefined;
+  #waiting: WaitingEvents | undefined;
 
   /** Number of events in order so far. */
   get count(): number {
@@ -51,8 +48,8 @@ export class AuthorChain {
   }
 
   /**
-   * Takes an event in. At most `capacity` events wait: one more is not kept, and the gap before it stays a finding,
-   * so that one author's silence can't hold memory.
+   * Takes an event in. At most `capacity` events wait, and at most `mostWaitingBytes` of them: one more is not kept, and
+   * the gap before it stays a finding, so that one author's silence can't hold memory.
    */
   offer(entry: AdmittedEvent, capacity: number): Offered {
     const { seq } = entry.event;
@@ -62,25 +59,24 @@ export class AuthorChain {
   }
 
   /** What waits for a predecessor, in the author's order. */
-  get waitingEvents(): AdmittedEvent[] {
-    return [...(this.#waiting?.values() ?? [])].sort((a, b) => a.event.seq - b.event.seq);
+  *waitingEvents(): Generator<AdmittedEvent, void> {
+    if (this.#waiting !== undefined) yield* this.#waiting.inOrder();
   }
 
   /** The event that waits under a kind, if one does: what a settle deadline judges by when a gap stays open. */
   waitingOf<K extends EventKind>(kind: K): AdmittedOf<K> | undefined {
-    for (const entry of this.#waiting?.values() ?? []) if (isOf(entry, kind)) return entry;
-    return undefined;
+    const entry = this.#waiting?.firstOf(kind);
+    return entry !== undefined && isOf(entry, kind) ? entry : undefined;
   }
 
   #wait(entry: AdmittedEvent, capacity: number): Offered {
-    const waiting = (this.#waiting ??= new Map<number, AdmittedEvent>());
-    const other = waiting.get(entry.event.seq);
+    const waiting = (this.#waiting ??= new WaitingEvents());
+    const other = waiting.hashOf(entry.event.seq);
     if (other !== undefined) {
-      return equalBytes(other.hash, entry.hash) ? { ready: [], waiting: true } : { ...nothing, fault: "log-fork" };
+      return equalBytes(other, entry.hash) ? { ready: [], waiting: true } : { ...nothing, fault: "log-fork" };
     }
-    if (waiting.size >= capacity) return { ready: [], waiting: false, overflow: true };
-    waiting.set(entry.event.seq, entry);
-    return { ready: [], waiting: true };
+    const kept = waiting.size < capacity && waiting.keep(entry);
+    return kept ? { ready: [], waiting: true } : { ready: [], waiting: false, overflow: true };
   }
 
   #advance(entry: AdmittedEvent): Offered {
@@ -90,8 +86,7 @@ export class AuthorChain {
     if (this.#waiting === undefined) return { ready: [entry], waiting: false, ...fault };
     const ready = [entry];
     let laterFault: { fault?: ChainFault } = fault;
-    for (let next = this.#waiting.get(this.#next); next !== undefined; next = this.#waiting.get(this.#next)) {
-      this.#waiting.delete(this.#next);
+    for (let next = this.#waiting.take(this.#next); next !== undefined; next = this.#waiting.take(this.#next)) {
       if (!this.#follows(next)) laterFault = { fault: "chain-broken" };
       this.#take(next);
       ready.push(next);
