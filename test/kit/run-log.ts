@@ -18,6 +18,8 @@ const { deployment, fleet, prober } = keys;
 interface DelegateOptions {
   readonly brief?: Partial<Brief>;
   readonly intents?: readonly string[];
+  /** Minted keys as they stand in the delegation, instead of `intents`. */
+  readonly minted?: Payload<"delegate">["intents"];
   readonly actor?: string;
   readonly key?: string;
 }
@@ -89,13 +91,13 @@ export class RunLog extends LaneLog {
 
   delegate(
     task = "t1",
-    { brief = {}, intents = [], actor = "agent", key = deployment.publicKey }: DelegateOptions = {},
+    { brief = {}, intents = [], minted, actor = "agent", key = deployment.publicKey }: DelegateOptions = {},
   ): this {
     this.intent(task, "delegate", {
       standing: { epoch: this.epochOf(task) + 1, state: "delegated" },
       agent: { actor, key },
       brief: { ...plainBrief, ...brief },
-      intents: intents.map((intent) => ({ intent, key: `key-${intent}` })),
+      intents: minted ?? intents.map((intent) => ({ intent, key: `key-${intent}` })),
       policyHash: policyHash(this.policy),
     });
     return this;

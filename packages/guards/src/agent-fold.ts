@@ -1,8 +1,8 @@
 import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
 import { judgeDisclosure } from "./disclosure.js";
-import { foldDisclosure, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
+import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import type { Judgement } from "./judgement.js";
-import { hashText, holdsKey, keepScope, none, scopeOf } from "./kept.js";
+import { hashText, keepScope, keyUse, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
 import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall, outcomeFaults } from "./recall.js";
 import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
@@ -120,13 +120,16 @@ function foldEffect(run: RunState, task: TaskState, epoch: EpochState, entry: Ad
   const { phase, key } = entry.payload;
   const { order } = epoch.recall;
   if (phase === "dispatched") {
-    const { effect, reused } = epoch.effects.dispatched(entry, run.shared);
+    const { effect, reused, usedUp } = epoch.effects.dispatched(entry, run.shared);
+    const use = keyUse(epoch.minted, effect);
     const faults = dispatchFaults(epoch.recall, effect, {
-      reused,
+      reused: reused || use === "otherwise",
+      usedUp,
       stopped: task.control.standing === "closed" || (order !== undefined && entry.seq > order.seq),
       superseded: epoch !== task.current,
-      unfenced: epoch.mode === "enforce" && !holdsKey(epoch.minted, key),
+      unfenced: epoch.mode === "enforce" && use !== "as-minted",
     });
+    foldDispatch(epoch.disclosure, effect, { unfenced: epoch.mode !== "enforce" && use !== "as-minted" });
     for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
     return true;
   }
@@ -189,7 +192,6 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
   const waiting = disclosure.report === undefined ? chain.waitingOf("report") : undefined;
   const waitingReport = waiting === undefined ? undefined : keepReport(waiting);
   const over = isOver(run, task, epoch);
-  const unfenced = epoch.mode === "enforce" ? none : effects.all.filter(({ key }) => !holdsKey(epoch.minted, key));
   const judgement = judgeDisclosure(disclosure, {
     brief,
     scope,
@@ -197,7 +199,6 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     gap: chain.gap,
     settled,
     over,
-    unfenced,
     waitingReport,
   });
   if (judgement === undefined) return;

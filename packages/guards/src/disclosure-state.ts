@@ -9,7 +9,7 @@ import {
   type Report,
 } from "@candor/contract";
 import type { ChainFault } from "./author-chain.js";
-import type { EffectLedger } from "./effect-ledger.js";
+import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
 import { FindingList } from "./judgement.js";
 import { none, scopeOf, type KeptScope } from "./kept.js";
 import { compareEffects, compareReceipts, joinReceipts } from "./receipt-check.js";
@@ -37,6 +37,10 @@ interface Oddities {
   afterReport: { readonly seq: number; readonly turned: boolean } | undefined;
   /** The last receipt of each prober; of one that is not independent, the first. */
   readonly probes: SeenProbe[];
+  /** Effects dispatched after the report. */
+  readonly undeclared: FindingList;
+  /** Effects under keys that nobody minted for them, from a runtime that does not enforce that: recorded, and no more (F7). */
+  readonly unfenced: FindingList;
   overflowed: boolean;
   /** The number whose absence outlasted a window for late arrival: from then on it is a finding. */
   lostAt: number | undefined;
@@ -71,6 +75,8 @@ function initialOddities(): Oddities {
     receiptParts: none,
     afterReport: undefined,
     probes: [],
+    undeclared: new FindingList(),
+    unfenced: new FindingList(),
     overflowed: false,
     lostAt: undefined,
   };
@@ -95,6 +101,17 @@ export function foldFault(state: DisclosureState, fault: ChainFault, seq: number
   if (odd.faults.length >= mostFaults && odd.faults.some((known) => known.fault === fault)) return false;
   odd.faults.push({ fault, seq });
   return true;
+}
+
+/** A dispatch, and whether it counts as unfenced. Told once: an agent can go on after its report for as long as it likes. */
+export function foldDispatch(
+  state: DisclosureState,
+  { dispatch, key, seq }: TrackedEffect,
+  { unfenced }: { unfenced: boolean },
+): void {
+  if (state.report !== undefined && dispatch > state.report.at)
+    ownOddities(state).undeclared.add("effect-undeclared", key, seq);
+  if (unfenced) ownOddities(state).unfenced.add("effect-unfenced", key, seq);
 }
 
 /** A probe receipt that counts. */

@@ -7,7 +7,7 @@ import {
   type FindingCode,
 } from "@candor/contract";
 import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
-import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
+import type { EffectLedger } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
 import { neededDimensions, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
 
@@ -21,8 +21,6 @@ export interface DisclosureContext {
   readonly settled: boolean;
   /** Nothing has a window for late arrival any more: the task is closed, or a later epoch holds. */
   readonly over: boolean;
-  /** Effects under keys that nobody minted, from a runtime that does not enforce them: recorded, and no more (F7). */
-  readonly unfenced: readonly TrackedEffect[];
   /** A report that waits behind the gap. */
   readonly waitingReport: KeptReport | undefined;
 }
@@ -77,7 +75,7 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   if (state.report !== undefined) reportFindings(state, state.report, context, findings);
   claimFindings(state, report, context, findings);
   const probe = probeFindings(state, report, context, findings);
-  for (const { key, seq } of context.unfenced) findings.add("effect-unfenced", key, seq);
+  findings.addAll(state.odd.unfenced);
   const waitsForProbe = !context.settled && context.brief.critical && probe === undefined;
   // What is late may still come, and it is no finding until its window is over (D1).
   const waitsForEvents = context.gap !== undefined && !isLost(state, context);
@@ -136,7 +134,7 @@ function reportFindings(
   findings: FindingList,
 ): void {
   findings.addAll(state.receiptFindings);
-  for (const { key, seq } of context.effects.after(report.at)) findings.add("effect-undeclared", key, seq);
+  findings.addAll(state.odd.undeclared);
   const { score } = summaryOf(state, report, context.brief);
   const { confidence } = report;
   if (confidence.score !== score || confidence.caveats !== report.caveats)

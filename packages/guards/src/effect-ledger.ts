@@ -56,6 +56,8 @@ class ManyEffects {
   anyCommitted = false;
   /** The first effect under each key that names its arguments. */
   readonly #firsts = new Map<string, TrackedEffect>();
+  /** The committed effect under each key. */
+  readonly #committed = new Map<string, TrackedEffect>();
 
   constructor(all: TrackedEffect[]) {
     this.all = [];
@@ -64,12 +66,26 @@ class ManyEffects {
 
   add(effect: TrackedEffect): void {
     insert(this.all, effect);
-    if (open.has(effect.phase)) this.open.set(effect.dispatch, effect);
-    this.anyCommitted ||= happened.has(effect.phase);
+    this.follow(effect);
     if (effect.arguments !== undefined && !this.#firsts.has(effect.key)) this.#firsts.set(effect.key, effect);
   }
 
-  isReuse({ key, arguments: digest }: TrackedEffect): boolean {
+  /** Takes note of the phase that an effect is in. */
+  follow(effect: TrackedEffect): void {
+    const { phase, dispatch, key } = effect;
+    if (open.has(phase)) this.open.set(dispatch, effect);
+    else this.open.delete(dispatch);
+    this.anyCommitted ||= happened.has(phase);
+    if (phase === "committed") this.#committed.set(key, effect);
+    else if (this.#committed.get(key) === effect) this.#committed.delete(key);
+  }
+
+  committedUnder(key: string): TrackedEffect | undefined {
+    return this.#committed.get(key);
+  }
+
+  /** Does its key stand for other arguments already? */
+  differs({ key, arguments: digest }: TrackedEffect): boolean {
     const first = this.#firsts.get(key);
     return digest !== undefined && first !== undefined && first.arguments !== digest;
   }
@@ -83,10 +99,20 @@ export interface InFlightEffects {
 
 const mostListed = 1_000;
 
+export interface Dispatched {
+  readonly effect: TrackedEffect;
+  /** Its key stands for other arguments already (F7). */
+  readonly reused: boolean;
+  /** An effect dispatched before it under the same key is committed. */
+  readonly usedUp: boolean;
+}
+
 export interface Outcome {
   readonly effect: TrackedEffect;
   /** An outcome of it stands in the log already, and says something else. */
   readonly contradicts: boolean;
+  /** Another effect under its key is committed, and now this one is (F7). */
+  readonly again: boolean;
 }
 
 /** The effects of one epoch by their dispatch, which only grows within an epoch. */
@@ -127,19 +153,8 @@ export class EffectLedger {
     return this.all.filter(({ dispatch, outcomeAt }) => dispatch <= at && (outcomeAt === 0 || outcomeAt > at));
   }
 
-  /** The effects dispatched after the author's number `at`. */
-  after(at: number): readonly TrackedEffect[] {
-    const { all } = this;
-    let from = all.length;
-    while (from > 0 && (all[from - 1]?.dispatch ?? 0) > at) from -= 1;
-    return from === all.length ? none : all.slice(from);
-  }
-
-  /** Takes a dispatch in. `reused`: its key stands for other arguments already (F7). */
-  dispatched(
-    entry: AdmittedOf<"effect">,
-    shared: Shared,
-  ): { readonly effect: TrackedEffect; readonly reused: boolean } {
+  /** Takes a dispatch in. */
+  dispatched(entry: AdmittedOf<"effect">, shared: Shared): Dispatched {
     const { key, intent, target, arguments: digest } = entry.payload;
     const effect: TrackedEffect = {
       dispatch: entry.event.seq,
@@ -151,9 +166,11 @@ export class EffectLedger {
       phase: "dispatched",
       outcomeAt: 0,
     };
+    const committed = this.#committedUnder(effect);
     const reused = this.#isReuse(effect);
     this.#add(effect);
-    return { effect, reused };
+    // Under an old epoch one may come before those that were dispatched before it.
+    return { effect, reused, usedUp: committed !== undefined && committed.dispatch < effect.dispatch };
   }
 
   /** Joins an outcome to its dispatch; undefined if the log knows no such dispatch. The first terminal one stands. */
@@ -163,22 +180,27 @@ export class EffectLedger {
     const phase = phaseOf(entry.payload.phase);
     const { seq } = entry.event;
     // Under an old epoch events are folded as they come: an earlier one may come later.
-    if (effect.outcomeAt > seq) return { effect, contradicts: !follows(phase, effect.phase) };
-    if (!follows(effect.phase, phase)) return { effect, contradicts: true };
+    if (effect.outcomeAt > seq) return { effect, contradicts: !follows(phase, effect.phase), again: false };
+    if (!follows(effect.phase, phase)) return { effect, contradicts: true, again: false };
+    const again = phase === "committed" && this.#committedUnder(effect) !== undefined;
     effect.phase = phase;
-    if (!open.has(phase)) {
-      if (effect.outcomeAt === 0) effect.outcomeAt = seq;
-      if (this.#effects instanceof ManyEffects) {
-        this.#effects.open.delete(effect.dispatch);
-        this.#effects.anyCommitted ||= happened.has(phase);
-      }
-    }
-    return { effect, contradicts: false };
+    if (!open.has(phase) && effect.outcomeAt === 0) effect.outcomeAt = seq;
+    if (this.#effects instanceof ManyEffects) this.#effects.follow(effect);
+    return { effect, contradicts: false, again };
+  }
+
+  /** Another effect under the same key that is committed, and not compensated since. */
+  #committedUnder(effect: TrackedEffect): TrackedEffect | undefined {
+    const held = this.#effects;
+    if (!(held instanceof ManyEffects))
+      return this.all.find((other) => other !== effect && other.key === effect.key && other.phase === "committed");
+    const found = held.committedUnder(effect.key);
+    return found === effect ? undefined : found;
   }
 
   #isReuse(effect: TrackedEffect): boolean {
     const held = this.#effects;
-    if (held instanceof ManyEffects) return held.isReuse(effect);
+    if (held instanceof ManyEffects) return held.differs(effect);
     const { key, arguments: digest } = effect;
     if (digest === undefined) return false;
     return this.all.some((other) => other.key === key && other.arguments !== undefined && other.arguments !== digest);

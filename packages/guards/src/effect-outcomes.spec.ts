@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EffectPhase, Payload } from "@candor/contract";
-import { acceptedTask, type Scenario } from "../../../test/kit/scenario.js";
+import type { EffectPhase, Mode, Payload } from "@candor/contract";
+import { acceptedTask, Scenario } from "../../../test/kit/scenario.js";
 
 type OutcomePhase = Exclude<EffectPhase, "dispatched">;
 
@@ -73,6 +73,78 @@ describe("S2 terminal outcomes of an effect are not overwritten", () => {
     expect(scenario.last("recall")).toBeUndefined();
     scenario.dispatch("t1", "i3", { digest: new Uint8Array(32).fill(2) });
     expect(scenario.last("recall")?.findings[0]).toBe("intent-key-reuse");
+  });
+});
+
+describe("F7 one key has one meaning and is good for one effect", () => {
+  const minted: Payload<"delegate">["intents"] = [
+    { intent: "charge", key: "key-charge", target: "payments" },
+    { intent: "mail", key: "key-mail" },
+  ];
+  const delegated = (mode: Mode): Scenario => new Scenario().open().delegate("t1", { minted }).accept("t1", { mode });
+  const effect = (intent: string, key: string, target: string): Payload<"effect"> => ({
+    phase: "dispatched",
+    intent,
+    key,
+    target,
+  });
+
+  it.each([
+    ["another intent", "enforce", effect("wire", "key-charge", "payments"), "intent-key-reuse"],
+    ["another target", "enforce", effect("charge", "key-charge", "attacker"), "intent-key-reuse"],
+    ["both, observed only", "observe", effect("wire", "key-charge", "attacker"), "intent-key-reuse"],
+    ["the key of another intent", "enforce", effect("mail", "key-charge", "payments"), "intent-key-reuse"],
+    ["as it was minted", "enforce", effect("charge", "key-charge", "payments"), undefined],
+    ["minted for any target", "enforce", effect("mail", "key-mail", "anywhere"), undefined],
+    ["a key that nobody minted", "enforce", effect("charge", "key-charg", "payments"), "effect-unfenced"],
+    ["the same, observed only", "observe", effect("charge", "key-charg", "payments"), undefined],
+  ] as const)("a minted key used for %s (%s)", (_, mode, dispatched, code) => {
+    const scenario = delegated(mode);
+    const dispatch = scenario.agent("t1", "effect", dispatched);
+    scenario.agent("t1", "effect", { ...dispatched, phase: "committed", dispatch });
+    scenario.report();
+    if (code === undefined) expect(scenario.last("recall")).toBeUndefined();
+    else {
+      expect(scenario.last("recall")).toMatchObject({ verdict: "GHOST_ACTION_DETECTED", action: "halt" });
+      expect(scenario.last("recall")?.findings).toContain(code);
+    }
+  });
+
+  const digest = new Uint8Array(32).fill(1);
+  it.each([
+    ["no digest", undefined, undefined],
+    ["a digest, then none", digest, undefined],
+    ["none, then a digest", undefined, digest],
+    ["the same digest", digest, digest],
+  ])("a dispatch under a committed key is one too many: %s", (_, first, second) => {
+    for (const others of [0, 40]) {
+      const scenario = acceptedTask({ mode: "observe" });
+      for (let i = 0; i < others; i += 1) scenario.dispatch("t1", `i${i}`);
+      scenario.outcome("t1", scenario.dispatch("t1", "charge", { ...(first && { digest: first }) }), "committed");
+      expect(scenario.last("recall")).toBeUndefined();
+      scenario.dispatch("t1", "charge", { ...(second && { digest: second }) });
+      expect(scenario.last("recall")?.findings[0]).toBe("intent-key-reuse");
+    }
+  });
+
+  it.each([0, 40])("of two dispatches under one key both committed (%i others)", (others) => {
+    const scenario = acceptedTask({ mode: "observe" });
+    for (let i = 0; i < others; i += 1) scenario.dispatch("t1", `i${i}`);
+    const both = [scenario.dispatch(), scenario.dispatch()];
+    expect(scenario.last("recall")).toBeUndefined();
+    for (const dispatch of both) scenario.outcome("t1", dispatch, "committed");
+    expect(scenario.last("recall")?.findings[0]).toBe("intent-key-reuse");
+  });
+
+  it.each(["failed", "not-run", "compensated"] as const)("S2 after %s it may be tried once more", (phase) => {
+    const scenario = acceptedTask();
+    const dispatch = scenario.dispatch();
+    if (phase === "compensated") scenario.outcome("t1", dispatch, "committed");
+    scenario.outcome("t1", dispatch, phase);
+    scenario.outcome("t1", scenario.dispatch(), "committed");
+    scenario.report();
+    expect(scenario.last("recall")).toBeUndefined();
+    expect(scenario.last("disclosure")).toMatchObject({ verdict: "FULL_DISCLOSURE_VERIFIED" });
   });
 });
 

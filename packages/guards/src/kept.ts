@@ -1,6 +1,8 @@
 import {
   scopeDimensions,
   scopeLevels,
+  sha256,
+  utf8,
   type AdmittedOf,
   type Brief,
   type Scope,
@@ -87,11 +89,43 @@ export function scopeOf({ levels, adapter, framework }: KeptScope): Scope {
   return framework === undefined ? { dimensions, adapter } : { dimensions, adapter, framework };
 }
 
-/** Minted intent keys as one text. Ids hold no `|`, so a look-up is a search. */
-export function keepKeys(intents: AdmittedOf<"delegate">["payload"]["intents"]): string {
-  return intents.length === 0 ? "" : `|${intents.map(({ key }) => key).join("|")}|`;
+/** Bytes kept of the digest of a minted key, to know it by, and of the digest of what it stands for, which nobody can forge. */
+const keyBytes = 5;
+const meaningBytes = 11;
+
+interface Meaning {
+  readonly key: string;
+  readonly intent: string;
+  readonly target?: string | undefined;
 }
 
-export function holdsKey(keys: string, key: string): boolean {
-  return keys.includes(`|${key}|`);
+/** Ids and labels hold no line break and are never empty, so no two meanings read alike. */
+function meaningText({ key, intent, target = "" }: Meaning): string {
+  return hashText(sha256(utf8(`${key}\n${intent}\n${target}`)).subarray(0, meaningBytes));
+}
+
+function keyText(key: string): string {
+  return hashText(sha256(utf8(key)).subarray(0, keyBytes));
+}
+
+/** Minted intent keys as one text, each by its own digest and by that of key, intent and target. */
+export function keepKeys(intents: AdmittedOf<"delegate">["payload"]["intents"]): string {
+  return intents.map((minted) => `${keyText(minted.key)}${meaningText(minted)}`).join("");
+}
+
+/** How an effect uses its key: as the delegation minted it, for something else, or nobody minted it. */
+export type KeyUse = "as-minted" | "otherwise" | "unminted";
+
+/** @param minted as `keepKeys`; one without a target stands for the intent at any target */
+export function keyUse(minted: string, { key, intent, target }: Required<Meaning>): KeyUse {
+  const name = keyText(key);
+  let use: KeyUse = "unminted";
+  for (let at = 0; at < minted.length; at += keyBytes + meaningBytes) {
+    if (!minted.startsWith(name, at)) continue;
+    const meaning = minted.slice(at + keyBytes, at + keyBytes + meaningBytes);
+    if (meaning === meaningText({ key, intent, target }) || meaning === meaningText({ key, intent }))
+      return "as-minted";
+    use = "otherwise";
+  }
+  return use;
 }

@@ -126,8 +126,9 @@ export function foldNoSideEffects(
 }
 
 /** What is wrong with the outcome of an effect that was dispatched (S2, R3, R6). */
-export function outcomeFaults(state: RecallState, phase: EffectPhase, { contradicts }: Outcome): FindingCode[] {
+export function outcomeFaults(state: RecallState, phase: EffectPhase, { contradicts, again }: Outcome): FindingCode[] {
   const faults: FindingCode[] = contradicts ? ["outcome-contradicted"] : [];
+  if (again) faults.push("intent-key-reuse");
   if (state.noSideEffects !== undefined && phase !== "not-run") faults.push("no-side-effects-contradicted");
   return faults;
 }
@@ -137,8 +138,10 @@ function ghost(state: RecallState, effect: TrackedEffect): void {
 }
 
 export interface DispatchContext {
-  /** Its key stands for other arguments already. */
+  /** Its key stands for other arguments or for another effect. */
   readonly reused: boolean;
+  /** What its key stands for is committed already. */
+  readonly usedUp: boolean;
   /** The task was recalled, terminated or closed when the log stored it. */
   readonly stopped: boolean;
   /** A later delegation holds. */
@@ -149,15 +152,18 @@ export interface DispatchContext {
 
 /**
  * What is wrong with a dispatch. One that the log stored after the epoch was stopped, or after its acknowledgement, is a
- * ghost action (R7). One key has one meaning: the same one with other arguments is a finding (F7).
+ * ghost action (R7). One key has one meaning and is good for one effect: the same one with other arguments, for
+ * something else than it was minted for, or once more when it is used up is a finding (F7).
  */
 export function dispatchFaults(state: RecallState, effect: TrackedEffect, context: DispatchContext): FindingCode[] {
   const faults: FindingCode[] = [];
   const afterManifest = state.acknowledged !== undefined && effect.dispatch > state.acknowledged.takenAt;
-  if (context.stopped || context.superseded || afterManifest) faults.push("ghost-action");
+  const isGhost = context.stopped || context.superseded || afterManifest;
+  if (isGhost) faults.push("ghost-action");
   if (state.noSideEffects !== undefined) faults.push("no-side-effects-contradicted");
   if (context.unfenced) faults.push("effect-unfenced");
-  if (context.reused) faults.push("intent-key-reuse");
+  // That a ghost does over what was done is no more than that it is one.
+  if (context.reused || (context.usedUp && !isGhost)) faults.push("intent-key-reuse");
   return faults;
 }
 

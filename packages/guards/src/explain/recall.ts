@@ -66,8 +66,8 @@ export const recallExplanations = {
   },
   "intent-key-reuse": {
     means:
-      "One intent key was used twice with different arguments: one of the two may have been swallowed by the other.",
-    todo: "Compare both dispatches, and look the key up at its target.",
+      "One intent key was used for two effects: with different arguments, for an intent or target that it was not minted for, or once more when its effect was committed. One of the two may have been swallowed by the other. `about` is the key.",
+    todo: "Compare the delegation and all dispatches under the key, and look the key up at each target.",
   },
   "effect-unfenced": {
     means:
