@@ -13,6 +13,7 @@ import { isTaskIntent } from "./intent.js";
 import { foldRunIntent, foldTaskIntent, settle, speakIntent } from "./intent-fold.js";
 import { foldTimer } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
+import { actorText, ClosedRuns, isClosed, refuseOutsider, refuseUnread, usedUp, type Refusal } from "./outsider.js";
 import { foldProbe } from "./probe-fold.js";
 import { Speaker } from "./speaker.js";
 import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
@@ -40,6 +41,7 @@ export class LaneFold {
   readonly #runs = new Map<string, RunState>();
   readonly #revivedTasks = new Set<TaskState>();
   readonly #warm = new WarmHistory();
+  readonly #closedRuns = new ClosedRuns();
   /** A fold over history keeps what is closed, because that is what it is asked for. */
   readonly #keepsClosed: boolean;
   #nowMs = 0;
@@ -68,6 +70,7 @@ export class LaneFold {
     const { run: runId, task } = entry.event;
     const run = this.#runs.get(runId);
     if (run !== undefined && !run.closed.has(task)) return undefined;
+    if (this.#refuseUnread(entry) !== undefined) return undefined;
     const warm = this.#warm.get(runId, task);
     return (run === undefined ? warm?.run : warm?.task) === undefined ? { run: runId, task } : undefined;
   }
@@ -90,11 +93,7 @@ export class LaneFold {
     this.#nowMs = Math.max(this.#nowMs, entry.timeMs);
     const speaker = new Speaker(this.#lane, entry, this.#nowMs);
     if (entry.type === "refused") speaker.quarantine(entry, entry.code, entry.sentence, entry.path);
-    else {
-      this.#bringBack(entry.event.run, entry.event.task);
-      this.#route(entry, verify, speaker);
-      this.#dropRevived(entry.event.run, entry.event.task);
-    }
+    else this.#foldEvent(entry, verify, speaker);
     return speaker.outputs;
   }
 
@@ -129,6 +128,27 @@ export class LaneFold {
     return found === undefined ? undefined : [...found.tasks.keys()];
   }
 
+  #foldEvent(entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
+    const { run, task } = entry.event;
+    const refusal = this.#refuseUnread(entry);
+    if (refusal !== undefined) {
+      speaker.quarantine(entry, refusal.code, refusal.sentence, refusal.path);
+      return;
+    }
+    this.#bringBack(run, task);
+    this.#route(entry, verify, speaker);
+    this.#dropRevived(run, task);
+  }
+
+  /** What comes to a closed task or run and is refused in any case, whatever its history says. */
+  #refuseUnread(entry: AdmittedEvent): Refusal | undefined {
+    const { run: runId, task } = entry.event;
+    const run = this.#runs.get(runId);
+    if (run !== undefined) return run.closed.has(task) ? refuseUnread(run, entry) : undefined;
+    const closed = this.#closedRuns.get(runId);
+    return closed && refuseUnread(closed, entry);
+  }
+
   #route(entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
     const run = this.#runs.get(entry.event.run);
     if (run === undefined) {
@@ -136,20 +156,18 @@ export class LaneFold {
       else speaker.quarantine(entry, "no-delegation", "The log holds no opening of this run.", "run");
       return;
     }
-    const { role } = entry.event;
-    if (role === "orch") this.#foldOrchestrator(run, entry, verify, speaker);
+    const { role, task: taskId } = entry.event;
+    const known = taskId === runTask ? run.self : run.tasks.get(taskId);
+    const outsider = isClosed(run, known) && refuseOutsider(run, known === undefined ? "" : actorText(known), entry);
+    if (outsider) speaker.quarantine(entry, outsider.code, outsider.sentence, outsider.path);
+    else if (role === "orch") this.#foldOrchestrator(run, entry, verify, speaker);
     else if (role === "guard") foldTimer(run, entry, speaker);
     else {
-      const task = run.tasks.get(entry.event.task);
+      const task = run.tasks.get(taskId);
       if (task === undefined)
         speaker.quarantine(entry, "no-delegation", "The log holds no delegation of this task.", "task");
       else if (isOverBudget(run, task, entry)) {
-        speaker.quarantine(
-          entry,
-          "wrong-epoch",
-          "The task is closed and this actor's late events are used up.",
-          "actor",
-        );
+        speaker.quarantine(entry, usedUp.code, usedUp.sentence, usedUp.path);
       } else if (role === "agent") foldAgent(run, task, entry, verify, speaker);
       else foldProbe(run, task, entry, verify, speaker);
     }
@@ -250,7 +268,9 @@ export class LaneFold {
         judgeEpoch(run, task, task.current, speaker);
         if (!this.#keepsClosed) this.#closeTask(run, task, speaker);
       }
-      if (!this.#keepsClosed) this.#runs.delete(run.run);
+      if (this.#keepsClosed || run.revived) return;
+      this.#runs.delete(run.run);
+      this.#closedRuns.add(run);
     }
   }
 
@@ -258,7 +278,7 @@ export class LaneFold {
     for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
     this.#revivedTasks.delete(task);
     run.tasks.delete(task.task);
-    run.closed.add(task.task);
+    run.closed.set(task.task, { actors: run.shared.text(actorText(task)) });
   }
 
   /** Puts what was read again in its place for one entry. */
@@ -285,9 +305,11 @@ export class LaneFold {
       this.#warm.keep(runId, taskId, { run });
     }
     const task = run.tasks.get(taskId);
+    const left = run.revived ? this.#closedRuns.get(runId)?.closed.get(taskId) : undefined;
+    if (task !== undefined && left !== undefined) left.late = task.past.late;
     if (task !== undefined && this.#revivedTasks.delete(task)) {
       run.tasks.delete(taskId);
-      run.closed.add(taskId);
+      run.closed.set(taskId, { actors: run.shared.text(actorText(task)), late: task.past.late });
       this.#warm.keep(runId, taskId, { task });
     }
   }

@@ -13,6 +13,7 @@ import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
+import type { ClosedTask } from "./outsider.js";
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
@@ -34,7 +35,7 @@ export interface EpochState {
   /** Deployment identity that certifies the task key. */
   readonly deployment: string;
   readonly brief: KeptBrief;
-  /** Minted intent keys, as `keepKeys`. */
+  /** Minted intent keys and what each stands for, as `keepKeys`. */
   readonly minted: string;
   /** Log sequence of the delegation, and its hash as `hashText`. */
   readonly seq: number;
@@ -98,8 +99,8 @@ export interface RunState {
   /** The run itself, task `_run`. */
   readonly self: TaskState;
   readonly tasks: Map<string, TaskState>;
-  /** Closed tasks of an open run: their ids alone, so that a late event is known as late. */
-  readonly closed: Set<string>;
+  /** Closed tasks: who took part in them, so that a late event is known as late, and an outsider's as such. */
+  readonly closed: Map<string, ClosedTask>;
   /** What tasks of this run have in common. */
   readonly shared: Shared;
   /** Built from history for one late event, and dropped after it. */
@@ -154,7 +155,7 @@ export function initialRun(entry: AdmittedOf<"run-open">): RunState {
     probers: proberKeys(probers),
     self: initialTask(entry.event.task),
     tasks: new Map(),
-    closed: new Set(),
+    closed: new Map(),
     shared: new Shared(),
     revived: false,
   };

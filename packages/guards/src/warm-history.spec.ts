@@ -6,6 +6,23 @@ import { keys, Scenario } from "../../../test/kit/scenario.js";
 import { LaneFold } from "./lane-fold.js";
 import type { Output } from "./output.js";
 
+/** An event of an agent that no delegation names. */
+function fromStranger(s: Scenario, task: string): void {
+  s.event("error", s.errorPayload(), { task, actor: "stranger", epoch: 1, seq: 1, prev: new Uint8Array(32) });
+}
+
+function foreignIntent(s: Scenario, task: string): void {
+  const payload = { standing: { epoch: 1, state: "recalled" as const }, graceMs: 0, reason: "x" };
+  s.event("recall", payload, {
+    task,
+    actor: "rivals",
+    epoch: 1,
+    seq: 9,
+    prev: new Uint8Array(32),
+    signer: keys.stranger,
+  });
+}
+
 /** What may still come for tasks that are closed, or for a run that is. */
 const late: Readonly<Record<string, (s: Scenario) => void>> = {
   error: (s) => void s.error("t1"),
@@ -17,6 +34,19 @@ const late: Readonly<Record<string, (s: Scenario) => void>> = {
   close: (s) => void s.close("t1"),
   delegate: (s) => void s.delegate("t1"),
   probe: (s) => void s.probe("contradicted"),
+  stranger: (s) => {
+    fromStranger(s, "t1");
+  },
+  invented: (s) => {
+    fromStranger(s, "t9");
+  },
+  foreign: (s) => {
+    foreignIntent(s, "t1");
+  },
+  foreignRun: (s) => {
+    foreignIntent(s, "_run");
+  },
+  prober: (s) => void s.probe("contradicted", { signer: keys.stranger }),
   third: (s) => void s.delegate("t3").accept("t3"),
 };
 
@@ -73,6 +103,43 @@ describe("closed tasks that are kept for a while", () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  it("R2 do not have the log read for whoever has no part in them, and say so by name", () => {
+    for (const runToo of [false, true]) {
+      const scenario = closedTasks(runToo);
+      const before = foldAll(scenario.log.map(admit)).reads;
+      const spoken = scenario.verdicts.length;
+      for (let i = 0; i < 20; i += 1) {
+        for (const task of ["t1", "t2", ...(runToo ? [`invented-${i}`] : [])]) fromStranger(scenario, task);
+        foreignIntent(scenario, "t1");
+      }
+      expect(foldAll(scenario.log.map(admit)).reads).toBe(before);
+      expect(scenario.verdicts).toHaveLength(spoken);
+      expect(new Set(scenario.codes())).toEqual(new Set(["no-delegation"]));
+    }
+  });
+
+  it("have the log read no more for an actor whose late events are used up", () => {
+    for (const runToo of [false, true]) {
+      const scenario = closedTasks(runToo);
+      for (let i = 0; i < 4; i += 1) scenario.error("t1");
+      const before = foldAll(scenario.log.map(admit), () => false);
+      const closed = scenario.log.length;
+      for (let i = 0; i < 5; i += 1) scenario.error("t1");
+      const log = scenario.log.map(admit);
+      const fold = new LaneFold(0, { operator: keys.operator.publicKey });
+      let asked = 0;
+      for (const [index, entry] of log.entries()) {
+        const need = fold.needsHistory(entry);
+        if (need !== undefined && index >= closed) asked += 1;
+        if (need !== undefined) {
+          fold.revive(need, log.slice(0, index), verifySignature);
+        }
+        fold.fold(entry, verifySignature);
+      }
+      expect([asked, before.reads]).toEqual([0, before.reads]);
+    }
   });
 
   it("have the log read once for a row of late events, not once for each", () => {

@@ -1,4 +1,5 @@
 import type { AdmittedEvent } from "@candor/contract";
+import { isClosed } from "./outsider.js";
 import { ownPast, type RunState, type TaskState } from "./state.js";
 
 /** A closed task of an open run, or a closed run with one of its tasks, as folded so far. */
@@ -7,7 +8,7 @@ interface Warm {
   readonly task?: TaskState | undefined;
 }
 
-const maxKept = 64;
+const maxKept = 256;
 
 /**
  * The closed tasks that were read again last. Late events seldom come alone, and one that comes by the thousand must
@@ -39,7 +40,7 @@ export class WarmHistory {
 
 /** Late events to a closed task are judged up to a budget of each actor, counted in the log itself. */
 export function isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
-  if (task.control.standing !== "closed" && run.self.control.standing !== "closed") return false;
+  if (!isClosed(run, task)) return false;
   const { late } = ownPast(task);
   const count = (late.get(entry.event.actor) ?? 0) + 1;
   late.set(entry.event.actor, count);
