@@ -218,10 +218,11 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
 }
 
 export function judgeEpochRecall(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
-  const { recall, effects, chain, disclosure } = epoch;
+  const { recall, effects, chain, disclosure, scope } = epoch;
   const reported = disclosure.report !== undefined;
   const gap = chain.gap !== undefined || disclosure.odd.overflowed;
-  const judgement = judgeRecall(recall, { effects, reported, gap });
+  const seesEffects = scope !== undefined && scopeOf(scope).dimensions.effects !== "unseen";
+  const judgement = judgeRecall(recall, { effects, seesEffects, reported, gap });
   if (judgement === undefined) return;
   const reference = recallReference(epoch, run.policy, speaker.nowMs);
   const { order } = recall;

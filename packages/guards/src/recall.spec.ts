@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Payload } from "@candor/contract";
-import { acceptedTask, type Scenario } from "../../../test/kit/scenario.js";
+import type { Payload, Scope } from "@candor/contract";
+import { acceptedTask, fullScope, type Scenario } from "../../../test/kit/scenario.js";
 
 const judged = (verdict: string, action: string, final: boolean, ...findings: string[]) => ({
   verdict,
@@ -46,6 +46,35 @@ const cases: readonly (readonly [name: string, when: (s: Scenario) => void, then
       acknowledge(s);
     },
     judged("RECALL_NO_SIDE_EFFECTS_SAFE", "proceed", true),
+  ],
+  [
+    "R6 such a receipt before there is anything to answer",
+    (s) => {
+      noSideEffects(s, 999);
+      s.stop("t1", "recall");
+      acknowledge(s);
+    },
+    judged("RECALL_ACTIVE", "escalate", true, "manifest-mismatch"),
+  ],
+  [
+    "R6 such a receipt for another control number",
+    (s) => {
+      s.stop("t1", "recall");
+      noSideEffects(s, 3);
+      acknowledge(s);
+    },
+    judged("RECALL_ACTIVE", "escalate", true, "manifest-mismatch"),
+  ],
+  [
+    "R3 R6 an answer that the log has from before the recall, and that waited behind a gap",
+    (s) => {
+      const missing = s.record("t1", "error", s.errorPayload());
+      noSideEffects(s);
+      acknowledge(s);
+      s.stop("t1", "recall");
+      missing.store();
+    },
+    judged("RECALL_ACTIVE", "wait", false, "manifest-mismatch"),
   ],
   [
     "R6 acknowledged without that receipt: reconcile, although nothing is in flight",
@@ -197,6 +226,15 @@ const cases: readonly (readonly [name: string, when: (s: Scenario) => void, then
     judged("GHOST_ACTION_DETECTED", "halt", true, "effect-unfenced", "effects-unknown"),
   ],
 ];
+
+it("R6 D11 that nothing happened is no word of a runtime that does not see effects", () => {
+  const scope: Scope = { ...fullScope, dimensions: { ...fullScope.dimensions, effects: "unseen" } };
+  const scenario = acceptedTask({ scope });
+  scenario.stop("t1", "recall");
+  noSideEffects(scenario);
+  acknowledge(scenario);
+  expect(scenario.last("recall")).toEqual(judged("RECALL_ACTIVE", "reconcile", true));
+});
 
 describe("recall, strictly: given an accepted task", () => {
   it.each(cases)("%s", (_, when, then) => {

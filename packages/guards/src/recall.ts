@@ -90,12 +90,9 @@ export function foldAcknowledge(
   effects: EffectLedger,
   nowMs: number,
 ): void {
-  const { order } = state;
-  const { control, manifest, takenAt } = entry.payload;
-  if (order?.control !== control) {
-    state.findings.add("manifest-mismatch", `answers control ${control}`, entry.seq);
-    return;
-  }
+  const { manifest, takenAt } = entry.payload;
+  const order = answeredOrder(state, entry);
+  if (order === undefined) return;
   if (state.acknowledged !== undefined) return;
   state.acknowledged = { seq: entry.seq, takenAt, manifestGiven: manifest !== undefined };
   if (nowMs > order.acknowledgeByMs) state.findings.add("acknowledgement-late", undefined, entry.seq);
@@ -112,11 +109,22 @@ export function foldAcknowledge(
   for (const effect of effects.all) if (effect.dispatch > takenAt) ghost(state, effect);
 }
 
+/** The order that the agent answers; undefined, and a finding, if there is none of that number, or was none then. */
+function answeredOrder(
+  { order, findings }: RecallState,
+  { seq, payload: { control } }: AdmittedOf<"acknowledge" | "no-side-effects">,
+): StopOrder | undefined {
+  if (order?.control === control && seq > order.seq) return order;
+  findings.add("manifest-mismatch", `answers control ${control}`, seq);
+  return undefined;
+}
+
 export function foldNoSideEffects(
   state: RecallState,
   entry: AdmittedOf<"no-side-effects">,
   effects: EffectLedger,
 ): void {
+  if (answeredOrder(state, entry) === undefined) return;
   // One receipt is enough: what is dispatched or has an outcome after it is compared with it then.
   if (state.noSideEffects !== undefined) return;
   const { takenAt } = entry.payload;
@@ -169,6 +177,8 @@ export function dispatchFaults(state: RecallState, effect: TrackedEffect, contex
 
 export interface RecallContext {
   readonly effects: EffectLedger;
+  /** The runtime sees effects: where it does not, that it knows of none says nothing (D11). */
+  readonly seesEffects: boolean;
   /** The report has been folded: the agent has stopped of its own accord. */
   readonly reported: boolean;
   /** Events of the author wait for a predecessor, or were not kept, so what they dispatched is not known. */
@@ -254,7 +264,8 @@ function judgeOpenRecall(state: RecallState, context: RecallContext, draft: Draf
   if (contradicted) return judged("RECALL_ACTIVE", "escalate", true);
   // What waits behind the gap may be a dispatch. It has until the window ends.
   if (context.gap) return judged("RECALL_ACTIVE", "wait", false);
-  if (state.noSideEffects !== undefined) return judged("RECALL_NO_SIDE_EFFECTS_SAFE", "proceed", true);
-  // Effects ended as the agent says; only a probe or the orchestrator can confirm it (R6).
+  if (state.noSideEffects !== undefined && context.seesEffects)
+    return judged("RECALL_NO_SIDE_EFFECTS_SAFE", "proceed", true);
+  // Effects ended, or never began, as the agent says; only a probe or the orchestrator can confirm it (R6).
   return judged("RECALL_ACTIVE", "reconcile", true);
 }
