@@ -15,7 +15,7 @@ export interface Offered {
   /** Events that are now in order, this one first; empty while a predecessor is missing or for a duplicate. */
   readonly ready: readonly AdmittedEvent[];
   readonly fault?: ChainFault;
-  /** The event waits for a predecessor. */
+  /** The event waits for a predecessor, and did not before. */
   readonly waiting: boolean;
   /** Too many events wait already; this one was not kept. */
   readonly overflow?: boolean;
@@ -72,9 +72,7 @@ export class AuthorChain {
   #wait(entry: AdmittedEvent, capacity: number): Offered {
     const waiting = (this.#waiting ??= new WaitingEvents());
     const other = waiting.hashOf(entry.event.seq);
-    if (other !== undefined) {
-      return equalBytes(other, entry.hash) ? { ready: [], waiting: true } : { ...nothing, fault: "log-fork" };
-    }
+    if (other !== undefined) return equalBytes(other, entry.hash) ? nothing : { ...nothing, fault: "log-fork" };
     const kept = waiting.size < capacity && waiting.keep(entry);
     return kept ? { ready: [], waiting: true } : { ready: [], waiting: false, overflow: true };
   }

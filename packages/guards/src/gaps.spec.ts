@@ -197,3 +197,38 @@ describe("R6 R7 R8 what is unknown never turns into proceed", () => {
     );
   });
 });
+
+describe("D1 S14 an event that waits is a duplicate like any other when it comes again", () => {
+  it("makes no ghost of a dispatch that came before the epoch was over", () => {
+    const scenario = acceptedTask();
+    scenario.record("t1", "error", scenario.errorPayload());
+    const dispatch = scenario.record("t1", "effect", {
+      phase: "dispatched",
+      intent: "charge",
+      key: "key-charge",
+      target: "payments",
+    });
+    dispatch.store();
+    scenario.delegate("t1", { intents: ["charge"] });
+    const before = scenario.last("recall");
+    expect(before).toMatchObject({ verdict: "EPOCH_ABANDONED" });
+    dispatch.store();
+    expect(scenario.last("recall")).toEqual(before);
+    expect(scenario.quarantined).toEqual([]);
+  });
+
+  it("changes nothing under the epoch that holds, and nothing about probes", () => {
+    const scenario = acceptedTask({ brief: { critical: true } });
+    scenario.record("t1", "error", scenario.errorPayload());
+    const report = scenario.record("t1", "report", scenario.reportPayload());
+    report.store();
+    scenario.probe("contradicted", { seq: 2, prev: new Uint8Array(32).fill(1) });
+    const said = scenario.verdicts.length;
+    const timers = scenario.fold.pendingTimers();
+    scenario.nowMs += 100;
+    report.store();
+    scenario.probe("contradicted", { seq: 2, prev: new Uint8Array(32).fill(1) });
+    expect(scenario.verdicts.length).toBe(said);
+    expect(scenario.fold.pendingTimers()).toEqual(timers);
+  });
+});
