@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { EventStream, Publisher, readLast, type Bus, type Link } from "@candor/bus";
 import { laneOf, streams, utf8 } from "@candor/contract";
@@ -151,13 +151,17 @@ describe("publisher", () => {
       storedSubject: `candor.log.${lane}.${run}.s29b.agent.a1.effect`,
       expect: { sequence: first.seq, subject: intentStored("s29b") },
     });
+    const dispatched = await vi.waitFor(async () => {
+      const found = await readLast(agent, streams.log, `candor.log.${lane}.${run}.s29b.agent.a1.effect`);
+      expect(found).toBeDefined();
+      return found;
+    });
     await intents.publish({
       subject: intentPublished("s29b"),
       bytes: utf8("recall"),
       expect: { sequence: first.seq, subject: intentStored("s29b") },
     });
     const outcome = await publishing;
-    const dispatched = await readLast(agent, streams.log, `candor.log.${lane}.${run}.s29b.agent.a1.effect`);
     expect(outcome).toEqual({ type: "stored", seq: dispatched?.seq });
   });
 
