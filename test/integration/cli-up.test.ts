@@ -101,6 +101,18 @@ describe("Q3 B7 candor up", () => {
     expect(left).toContain(second.server.pid);
   });
 
+  it("goes on with the same data where kill -9 took what would have ended the server as well", async () => {
+    const { process, up: first } = await up();
+    const watchdogs = await processesOf(`candor-watchdog\0${first.server.pid}\0`);
+    expect(watchdogs).toHaveLength(1);
+    for (const pid of [...watchdogs, process.child.pid ?? 0]) globalThis.process.kill(pid, "SIGKILL");
+    await process.ended;
+    const { up: second } = await up();
+    const left = await processesOf(data);
+    expect(left).not.toContain(first.server.pid);
+    expect(left).toContain(second.server.pid);
+  });
+
   it("ends with a clear word when a part of it dies", async () => {
     const { process, up: found } = await up();
     globalThis.process.kill(found.guards[0]?.pid ?? 0, "SIGKILL");

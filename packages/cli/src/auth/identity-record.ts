@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityRoles, type IdentityRole } from "@candor/bus";
 import { CandorError, isId } from "@candor/contract";
-import type { Credentials } from "@candor/ledger/files";
+import { readRegularFile, type Credentials } from "@candor/ledger/files";
 
 /** What the operator keeps of an identity when its folder has gone to another machine: public parts alone. */
 export interface IdentityRecord {
@@ -36,7 +36,7 @@ function isKey(value: unknown): value is string {
 function read(path: string): IdentityRecord {
   let fields: Readonly<Record<string, unknown>> = {};
   try {
-    fields = JSON.parse(readFileSync(path, "utf8")) as Readonly<Record<string, unknown>>;
+    fields = JSON.parse(readRegularFile(path)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
     throw new CandorError("bad-file", `${path} can't be read: restore it, or add the identity anew.`, { cause });
   }

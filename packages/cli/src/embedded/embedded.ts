@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { applyStreams } from "@candor/bus";
-import { launchServer, reloadServer, runningServer, type ServerHandle } from "@candor/bus/server";
+import { launchServer, reloadServer, type ServerHandle } from "@candor/bus/server";
 import { silentLogger, type Logger } from "@candor/contract";
 import type { Credentials, FolderLock } from "@candor/ledger/files";
 import {
@@ -18,9 +17,9 @@ import { connectAs } from "./connect.js";
 import { startGuardProcess, type GuardProcess } from "./guard-process.js";
 import { untilGuarded, type LaneState } from "./guard-ready.js";
 import { defaultIdentities } from "./identities.js";
-import { inUse, lockFolder } from "./folder-use.js";
+import { lockFolder, requireUnused } from "./folder-use.js";
 import { isOrphaned, orphanedData } from "./orphaned-data.js";
-import { isAlive, lastPlace, writePlace } from "./place.js";
+import { writePlace } from "./place.js";
 
 export interface EmbeddedOptions {
   /** Made if it is not there; everything is kept in it. */
@@ -57,18 +56,6 @@ export interface Embedded {
   readonly addIdentity: (identity: IdentityName) => Promise<string>;
   /** Stops guards and server in order. */
   readonly stop: () => Promise<void>;
-}
-
-/** A server whose owner was killed ends within moments. */
-async function requireUnused(dataDir: string, patienceMs = 10_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const pid = await runningServer(dataDir);
-    if (pid === undefined) return;
-    const owner = lastPlace(dataDir)?.owner;
-    if (owner === undefined || isAlive(owner) || performance.now() > deadline) throw inUse(dataDir, pid);
-    await pause(50);
-  }
 }
 
 /**

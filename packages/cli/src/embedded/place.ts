@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runningServer } from "@candor/bus/server";
+import { readRegularFile } from "@candor/ledger/files";
 
 /** What whoever runs a server on a data folder writes there, so that other processes find it. */
 export interface Place {
@@ -28,7 +29,7 @@ export function writePlace(dataDir: string, place: Place): void {
 /** Where the server of a data folder was last, whether it runs or not. */
 export function lastPlace(dataDir: string): Place | undefined {
   try {
-    const { version, url, owner } = JSON.parse(readFileSync(fileOf(dataDir), "utf8")) as Record<string, unknown>;
+    const { version, url, owner } = JSON.parse(readRegularFile(fileOf(dataDir))) as Record<string, unknown>;
     if (version !== 1 || typeof url !== "string" || typeof owner !== "number") return undefined;
     return { url, owner };
   } catch {

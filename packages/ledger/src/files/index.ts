@@ -7,3 +7,4 @@ export type { IdentityRole } from "./identity-role.js";
 export { createKeyFile, readKeyFile } from "./key-file.js";
 export { FolderLock, type FolderLockOptions } from "./folder-lock.js";
 export { isGone, ownMark, type ProcessMark } from "./process-mark.js";
+export { readRegularFile } from "./private-file.js";

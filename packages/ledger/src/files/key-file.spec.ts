@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +42,13 @@ describe("key files", () => {
     const seed = createKeyFile(path);
     expect(() => createKeyFile(path)).toThrow(refusal("bad-file", "was left as it is"));
     expect(readKeyFile(path)).toBe(seed);
+  });
+
+  it("are regular files: a pipe in their place is refused at once, and not waited for", (ctx) => {
+    if (!posix) ctx.skip(noModes);
+    const path = join(root, "pipe");
+    execFileSync("mkfifo", ["-m", "600", path]);
+    expect(() => readKeyFile(path)).toThrow(refusal("bad-file", "no regular file"));
   });
 
   it.each([0o640, 0o604, 0o620, 0o660, 0o666, 0o777])("Q2 are refused with mode %o, which others can use", (mode) => {

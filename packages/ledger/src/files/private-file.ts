@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -65,9 +66,13 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
+/** Not there on Windows, which has no pipes with a path in a folder. */
+const { O_RDONLY, O_NONBLOCK = 0 } = constants as { readonly O_RDONLY: number; readonly O_NONBLOCK?: number };
+
+/** Without waiting: a named pipe in place of a file would hold this process until somebody writes into it. */
 function open(path: string): number {
   try {
-    return openSync(path, "r");
+    return openSync(path, O_RDONLY | O_NONBLOCK);
   } catch (cause) {
     throw fileError(cause, path, "read");
   }
@@ -76,7 +81,9 @@ function open(path: string): number {
 function readOpen(path: string, file: number, check: (stats: Stats) => void): string {
   const stats = fstatSync(file);
   if (!stats.isFile() || stats.size > maxFileBytes) {
-    throw new CandorError("bad-file", `${path} is no file of at most ${maxFileBytes} bytes; check the path.`, { path });
+    throw new CandorError("bad-file", `${path} is no regular file of at most ${maxFileBytes} bytes; check the path.`, {
+      path,
+    });
   }
   check(stats);
   return readFileSync(file, "utf8");
@@ -90,6 +97,11 @@ function read(path: string, check: (stats: Stats) => void): string {
   } finally {
     closeSync(file);
   }
+}
+
+/** Reads a small file whoever may change it. @throws CandorError `not-found`, `permission-denied`, `bad-file` */
+export function readRegularFile(path: string): string {
+  return read(path, () => undefined);
 }
 
 /**
