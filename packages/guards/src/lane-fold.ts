@@ -44,17 +44,11 @@ export class LaneFold {
   readonly #closedRuns = new ClosedRuns();
   /** A fold over history keeps what is closed, because that is what it is asked for. */
   readonly #keepsClosed: boolean;
-  #nowMs = 0;
 
   constructor(lane: number, { operator }: LaneFoldOptions, keepsClosed = false) {
     this.#lane = lane;
     this.#operator = operator;
     this.#keepsClosed = keepsClosed;
-  }
-
-  /** Log time of the last entry in ms; it never runs backwards. */
-  get nowMs(): number {
-    return this.#nowMs;
   }
 
   /** Open tasks in memory. */
@@ -90,8 +84,7 @@ export class LaneFold {
 
   /** Folds one entry and returns what it brings forth: verdicts, quarantine records, timers. */
   fold(entry: LogEntry, verify: Verify): Output[] {
-    this.#nowMs = Math.max(this.#nowMs, entry.timeMs);
-    const speaker = new Speaker(this.#lane, entry, this.#nowMs);
+    const speaker = new Speaker(this.#lane, entry);
     if (entry.type === "refused") speaker.quarantine(entry, entry.code, entry.sentence, entry.path);
     else this.#foldEvent(entry, verify, speaker);
     return speaker.outputs;

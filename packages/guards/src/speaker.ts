@@ -30,17 +30,18 @@ export class Speaker {
   readonly outputs: Output[] = [];
   readonly #lane: number;
   readonly #entry: LogEntry;
-  readonly #nowMs: number;
 
-  /** @param nowMs log time, which never runs backwards */
-  constructor(lane: number, entry: LogEntry, nowMs: number) {
+  constructor(lane: number, entry: LogEntry) {
     this.#lane = lane;
     this.#entry = entry;
-    this.#nowMs = nowMs;
   }
 
+  /**
+   * Log time of the entry in ms. It may be before that of the last one, by which it is not corrected: a task that is read
+   * again comes without the other entries of its lane, and must come to the same deadlines.
+   */
   get nowMs(): number {
-    return this.#nowMs;
+    return this.#entry.timeMs;
   }
 
   /** A verdict that would repeat the last one's content is not spoken. */
@@ -70,7 +71,7 @@ export class Speaker {
       findings: findings.items,
       sentence: sentenceOf(judgement.verdict, judgement.findings, judgement.dropped),
       cause: { first: epoch === undefined || judge === "intent" ? this.#entry.seq : epoch.seq, last: this.#entry.seq },
-      at: this.#nowMs,
+      at: this.nowMs,
       fold: foldVersion,
       policy: run.policyHash,
       isolation: run.isolation,
@@ -93,7 +94,7 @@ export class Speaker {
         sha256: sha256(entry.data),
         ...(path === undefined ? {} : { path: cutText(path, 256) }),
         sentence: cutText(sentence, 1000),
-        at: this.#nowMs,
+        at: this.nowMs,
         fold: foldVersion,
       },
     });

@@ -29,12 +29,6 @@ export interface ReplayOptions {
   readonly onRecord: (record: Expected) => void;
 }
 
-interface Lane {
-  readonly fold: LaneFold;
-  /** Log time in ms, which never runs backwards. */
-  nowMs: number;
-}
-
 /** Where run and task stand in a stored subject. */
 const runToken = 3;
 const taskToken = 4;
@@ -42,7 +36,7 @@ const taskToken = 4;
 /** Folds the log again, as a guard does, and hands out what a guard should have said (B8). */
 export class Replay {
   readonly #options: ReplayOptions;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #lanes = new Map<number, LaneFold>();
   readonly #opened = new Set<string>();
   /** Entries of the task or the run, or all. */
   entries = 0;
@@ -59,28 +53,27 @@ export class Replay {
   /** Takes the next message of the log. @returns a promise to await where a closed task has to be read again */
   take(message: StoredMessage, laneNumber: number): Promise<void> | undefined {
     const { run, task, operator } = this.#options;
-    const lane = this.#lanes.get(laneNumber) ?? { fold: new LaneFold(laneNumber, { operator }), nowMs: 0 };
-    this.#lanes.set(laneNumber, lane);
-    // Runs share nothing but the lane's clock, so one can be folded alone if its entries come at the lane's time.
-    lane.nowMs = Math.max(lane.nowMs, message.timeMs);
+    const fold = this.#lanes.get(laneNumber) ?? new LaneFold(laneNumber, { operator });
+    this.#lanes.set(laneNumber, fold);
+    // Runs share nothing, so one can be folded alone.
     const tokens = message.subject.split(".");
     if (run !== undefined && tokens[runToken] !== run) return undefined;
     if (task === undefined || tokens[taskToken] === task) this.entries += 1;
-    const entry = { ...admit(message), timeMs: lane.nowMs };
-    const need = lane.fold.needsHistory(entry);
+    const entry = admit(message);
+    const need = fold.needsHistory(entry);
     if (need === undefined || !this.#opened.has(need.run)) {
-      this.#fold(lane, laneNumber, entry);
+      this.#fold(fold, laneNumber, entry);
       return undefined;
     }
-    return this.#revive(lane, laneNumber, entry, need);
+    return this.#revive(fold, laneNumber, entry, need);
   }
 
-  async #revive(lane: Lane, laneNumber: number, entry: LogEntry, need: HistoryNeed): Promise<void> {
-    lane.fold.revive(need, await this.#options.history(laneNumber, need, entry.seq), verifySignature);
-    this.#fold(lane, laneNumber, entry);
+  async #revive(fold: LaneFold, laneNumber: number, entry: LogEntry, need: HistoryNeed): Promise<void> {
+    fold.revive(need, await this.#options.history(laneNumber, need, entry.seq), verifySignature);
+    this.#fold(fold, laneNumber, entry);
   }
 
-  #fold({ fold }: Lane, lane: number, entry: LogEntry): void {
+  #fold(fold: LaneFold, lane: number, entry: LogEntry): void {
     // Only now: its own opening has no history.
     if (entry.type === "event" && entry.kind === "run-open") this.#opened.add(entry.event.run);
     for (const output of fold.fold(entry, verifySignature)) {
