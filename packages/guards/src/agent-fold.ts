@@ -4,6 +4,7 @@ import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from
 import type { Judgement } from "./judgement.js";
 import { hashText, keepScope, keyUse, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
+import { isDispatch } from "./outsider.js";
 import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall, outcomeFaults } from "./recall.js";
 import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
 import type { Speaker } from "./speaker.js";
@@ -90,6 +91,11 @@ function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: A
     isNew = true;
   }
   for (const next of ready) foldInOrder(run, task, epoch, next, speaker);
+  // After the closing a dispatch is a ghost whatever is missing before it, and what is missing may never come.
+  if ((waiting || overflow === true) && task.control.standing === "closed" && isDispatch(entry)) {
+    isNew = true;
+    foldEffect(run, task, epoch, entry);
+  }
   // A report that waits for its predecessors starts the settle window: they may still be under way.
   if (waiting && entry.kind === "report") {
     isNew = true;
@@ -120,6 +126,8 @@ function foldEffect(run: RunState, task: TaskState, epoch: EpochState, entry: Ad
   const { phase, key } = entry.payload;
   const { order } = epoch.recall;
   if (phase === "dispatched") {
+    // Folded when it came, ahead of its turn.
+    if (epoch.effects.knows(entry.event.seq)) return true;
     const { effect, reused, usedUp } = epoch.effects.dispatched(entry, run.shared);
     const use = keyUse(epoch.minted, effect);
     const faults = dispatchFaults(epoch.recall, effect, {

@@ -153,6 +153,11 @@ export class EffectLedger {
     return this.all.filter(({ dispatch, outcomeAt }) => dispatch <= at && (outcomeAt === 0 || outcomeAt > at));
   }
 
+  /** Whether a dispatch of that author's number is taken in. */
+  knows(dispatch: number): boolean {
+    return this.#find(dispatch) !== undefined;
+  }
+
   /** Takes a dispatch in. */
   dispatched(entry: AdmittedOf<"effect">, shared: Shared): Dispatched {
     const { key, intent, target, arguments: digest } = entry.payload;

@@ -13,7 +13,16 @@ import { isTaskIntent } from "./intent.js";
 import { foldRunIntent, foldTaskIntent, settle, speakIntent } from "./intent-fold.js";
 import { foldTimer } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
-import { actorText, ClosedRuns, isClosed, refuseOutsider, refuseUnread, usedUp, type Refusal } from "./outsider.js";
+import {
+  actorText,
+  ClosedRuns,
+  isClosed,
+  lateOf,
+  refuseOutsider,
+  refuseUnread,
+  usedUp,
+  type Refusal,
+} from "./outsider.js";
 import { foldProbe } from "./probe-fold.js";
 import { Speaker } from "./speaker.js";
 import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
@@ -299,10 +308,10 @@ export class LaneFold {
     }
     const task = run.tasks.get(taskId);
     const left = run.revived ? this.#closedRuns.get(runId)?.closed.get(taskId) : undefined;
-    if (task !== undefined && left !== undefined) left.late = task.past.late;
+    if (task !== undefined && left !== undefined) Object.assign(left, lateOf(task));
     if (task !== undefined && this.#revivedTasks.delete(task)) {
       run.tasks.delete(taskId);
-      run.closed.set(taskId, { actors: run.shared.text(actorText(task)), late: task.past.late });
+      run.closed.set(taskId, { actors: run.shared.text(actorText(task)), ...lateOf(task) });
       this.#warm.keep(runId, taskId, { task });
     }
   }

@@ -1,4 +1,4 @@
-import type { AdmittedEvent, QuarantineCode } from "@candor/contract";
+import type { AdmittedEvent, AdmittedOf, QuarantineCode } from "@candor/contract";
 import type { RunState, TaskState } from "./state.js";
 
 /** What is known of a closed task without reading its history again. */
@@ -7,6 +7,8 @@ export interface ClosedTask {
   readonly actors: string;
   /** Events of each actor since it was closed, once it was read again. */
   late?: ReadonlyMap<string, number>;
+  /** As `mayHoldGhost`, once it was read again. */
+  mayHoldGhost?: boolean;
 }
 
 /** What is known of a run by which an event can be refused: a run's own state, or what is left of a closed one. */
@@ -58,6 +60,24 @@ export function refuseOutsider(
   return undefined;
 }
 
+/**
+ * Whether a dispatch that comes now says something new: one after the closing is a ghost, and the first says what a
+ * thousand say. Until there is one it is judged whatever the budget, or silence about it could be bought with junk.
+ */
+export function mayHoldGhost({ control, current, past }: TaskState): boolean {
+  if (control.standing !== "closed" || current === undefined) return false;
+  return ![...past.earlier.values(), current].some(({ recall }) => recall.findings.has("ghost-action"));
+}
+
+/** What is known of late events to a task that was read again. */
+export function lateOf(task: TaskState): Pick<ClosedTask, "late" | "mayHoldGhost"> {
+  return { late: task.past.late, mayHoldGhost: mayHoldGhost(task) };
+}
+
+export function isDispatch(entry: AdmittedEvent): entry is AdmittedEvent & AdmittedOf<"effect"> {
+  return entry.kind === "effect" && entry.payload.phase === "dispatched";
+}
+
 export const usedUp: Refusal = {
   code: "wrong-epoch",
   sentence: "The task is closed and this actor's late events are used up.",
@@ -70,7 +90,8 @@ export function refuseUnread(run: KnownRun, entry: AdmittedEvent): Refusal | und
   const closed = run.closed.get(task);
   const outsider = refuseOutsider(run, closed?.actors ?? "", entry);
   if (outsider !== undefined || role === "orch" || role === "guard") return outsider;
-  return (closed?.late?.get(actor) ?? 0) >= run.policy.lateEventsPerActor && closed !== undefined ? usedUp : undefined;
+  if (closed === undefined || (closed.mayHoldGhost === true && isDispatch(entry))) return undefined;
+  return (closed.late?.get(actor) ?? 0) >= run.policy.lateEventsPerActor ? usedUp : undefined;
 }
 
 /** Closed tasks that are known at once, of all closed runs of a lane. */

@@ -151,3 +151,39 @@ describe("closed tasks that are kept for a while", () => {
     }
   });
 });
+
+describe("R7 a ghost in a closed task", () => {
+  const budget = 3;
+  const closed = (): Scenario => {
+    const scenario = new Scenario({ policy: { lateEventsPerActor: budget } }).open();
+    return scenario
+      .delegate("t1", { intents: ["charge"] })
+      .accept("t1")
+      .report("t1");
+  };
+  const ghost = { verdict: "GHOST_ACTION_DETECTED", action: "halt" };
+
+  it("is seen behind any amount of junk, and the budget goes on from there", () => {
+    const scenario = closed();
+    scenario.close("t1");
+    for (let i = 0; i < 3 * budget; i += 1) scenario.error("t1");
+    scenario.dispatch("t1");
+    expect(scenario.last("recall")).toMatchObject(ghost);
+    const said = scenario.verdicts.length;
+    scenario.dispatch("t1");
+    expect(scenario.verdicts.length).toBe(said);
+    expect(scenario.quarantined.at(-1)?.sentence).toContain("used up");
+    expect(scenario.replay().verdicts).toEqual(scenario.verdicts);
+  });
+
+  it("is seen behind a number that never comes, and counts once when it does", () => {
+    const scenario = closed();
+    scenario.close("t1");
+    const missing = scenario.record("t1", "error", scenario.errorPayload());
+    scenario.dispatch("t1");
+    const seen = scenario.last("recall");
+    expect(seen).toMatchObject(ghost);
+    missing.store();
+    expect(scenario.last("recall")).toEqual(seen);
+  });
+});

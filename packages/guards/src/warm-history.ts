@@ -1,5 +1,5 @@
 import type { AdmittedEvent } from "@candor/contract";
-import { isClosed } from "./outsider.js";
+import { isClosed, isDispatch, mayHoldGhost } from "./outsider.js";
 import { ownPast, type RunState, type TaskState } from "./state.js";
 
 /** A closed task of an open run, or a closed run with one of its tasks, as folded so far. */
@@ -38,9 +38,12 @@ export class WarmHistory {
   }
 }
 
-/** Late events to a closed task are judged up to a budget of each actor, counted in the log itself. */
+/**
+ * Late events to a closed task are judged up to a budget of each actor, counted in the log itself. A dispatch that may be
+ * the first ghost is not counted.
+ */
 export function isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
-  if (!isClosed(run, task)) return false;
+  if (!isClosed(run, task) || (isDispatch(entry) && mayHoldGhost(task))) return false;
   const { late } = ownPast(task);
   const count = (late.get(entry.event.actor) ?? 0) + 1;
   late.set(entry.event.actor, count);
