@@ -84,11 +84,22 @@ export async function apiRequest(
   );
 }
 
+/** What people can do about some of the server's reasons. */
+const advice: Readonly<Record<number, string>> = {
+  10026:
+    " As many readers are there as it allows: the operator finds them with `nats consumer report` and removes those of nobody; left alone they go after five minutes.",
+};
+
+/** True for the error of a request that the server answered, and refused. */
+export function isRefusal({ details }: CandorError): boolean {
+  return typeof details["errCode"] === "number";
+}
+
 /** The error for a request that the server refused. */
 export function refusal(failure: ApiFailure, what: string): CandorError {
   return new CandorError(
     failures[failure.errCode] ?? "server-failed",
-    `The server refused to ${what}: ${failure.description} (${failure.errCode}).`,
+    `The server refused to ${what}: ${failure.description} (${failure.errCode}).${advice[failure.errCode] ?? ""}`,
     { details: { errCode: failure.errCode } },
   );
 }

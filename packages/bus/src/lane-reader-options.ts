@@ -22,6 +22,13 @@ export interface LaneReaderOptions {
    * `log-truncated` with the sequence in its details where the server counts a message that it does not hand out.
    */
   readonly onHalt: (error: CandorError) => void;
+  /** A consumer is made: reading begins, or begins anew. */
+  readonly onOpen?: () => void;
+  /**
+   * How long, in ms, the server may go on refusing a consumer (too many are there, say) until the reader halts with the
+   * server's reason; for ever without it. A server that does not answer, or is away, is waited for in any case.
+   */
+  readonly refusalPatienceMs?: number;
   /** Messages asked for and not yet handed over; 1,024 by default. */
   readonly maxOutstanding?: number;
   /** Heartbeats while nothing is stored; 1,000 by default. After two of silence the consumer is made anew. */

@@ -4,6 +4,7 @@ import type { LaneReaderOptions } from "./lane-reader-options.js";
 import { Backlog } from "./backlog.js";
 import { isConnected, untilConnected, watchConnection } from "./connection-watch.js";
 import type { Link } from "./link.js";
+import { isRefusal } from "./jetstream-api.js";
 import { PullConsumer } from "./pull-consumer.js";
 import { StallWatch, type Waiting } from "./stall-watch.js";
 import { isWorthReadingWide, passes } from "./wide-reading.js";
@@ -38,6 +39,8 @@ export class LaneReader {
   #isScheduled = false;
   #handling: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
+  #trouble: CandorError | undefined;
+  #refusedSince: number | undefined;
   #over = false;
   #restarts = 0;
 
@@ -91,6 +94,11 @@ export class LaneReader {
     return (this.#consumer?.pending ?? 0) + this.#batch.length;
   }
 
+  /** Why reading can't begin, or begin anew, at present. */
+  get trouble(): CandorError | undefined {
+    return this.#trouble;
+  }
+
   /** How often the consumer had to be made again. */
   get restarts(): number {
     return this.#restarts;
@@ -118,12 +126,22 @@ export class LaneReader {
         if (isConnected(this.#link.nc)) await this.#tryOpen();
       } catch (error) {
         if (isCandorError(error, ...final) || !isCandorError(error)) this.#halt(asCandorError(error));
-        else this.#logger.warn({ code: error.code, filter: this.#options.filter }, `can't read yet: ${error.message}`);
+        else this.#postpone(error);
       }
       if (this.#isSettled()) break;
       await pause(waitMs);
     }
     this.#opening = undefined;
+  }
+
+  /** Tries again later, unless the server itself says no for too long. */
+  #postpone(error: CandorError): void {
+    this.#logger.warn({ code: error.code, filter: this.#options.filter }, `can't read yet: ${error.message}`);
+    this.#trouble = error;
+    const { refusalPatienceMs = Number.POSITIVE_INFINITY } = this.#options;
+    const now = performance.now();
+    this.#refusedSince = isRefusal(error) ? (this.#refusedSince ?? now) : undefined;
+    if (this.#refusedSince !== undefined && now - this.#refusedSince >= refusalPatienceMs) this.#halt(error);
   }
 
   #isSettled(): boolean {
@@ -166,6 +184,9 @@ export class LaneReader {
     }
     this.#isWide = isWide;
     this.#consumer = consumer;
+    this.#trouble = undefined;
+    this.#refusedSince = undefined;
+    this.#options.onOpen?.();
     this.#refill();
     this.#backlog.begin(consumer.pending);
   }

@@ -10,7 +10,7 @@ const wanted = streamDocuments(settings);
 function echoed(stream: StreamDocument): StreamDocument {
   const kept = Object.entries(stream).filter(([, value]) => value !== false && value !== 0);
   const metadata = { ...(stream["metadata"] as object), "_nats.ver": "2.15.1" };
-  return { ...Object.fromEntries(kept), name: stream.name, metadata, max_consumers: -1, consumer_limits: {} };
+  return { max_consumers: -1, consumer_limits: {}, ...Object.fromEntries(kept), name: stream.name, metadata };
 }
 
 describe("B1 the plan for the streams", () => {

@@ -6,6 +6,8 @@ import { lasting, within } from "./time-limit.js";
 /** Longest wait for one record that is there. */
 const recordMs = 5_000;
 const mostLagMs = 3_000;
+/** A server that has refused for so long will go on refusing until somebody does something. */
+const refusalPatienceMs = 10_000;
 
 export interface RecordStreamOptions {
   /** Subject filter; the whole stream without one. */
@@ -61,7 +63,8 @@ export async function readRecordAt(bus: Bus, sequence: number, logger: Logger): 
  * Messages of the verdict stream: first all that are there, then as they come, until the signal. While the caller deals with
  * one, nothing more than a batch is held.
  *
- * @throws CandorError `permission-denied`, `connection-closed` or `log-rolled-back` when reading can't go on
+ * @throws CandorError `permission-denied`, `connection-closed` or `log-rolled-back` when reading can't go on, `server-failed`
+ *   with the server's number as `errCode` in its details where the server refuses for ten seconds
  */
 export async function* readRecords(
   bus: Bus,
@@ -90,6 +93,7 @@ export async function* readRecords(
       halted = error;
       wake();
     },
+    refusalPatienceMs,
     logger,
   });
   const onAbort = (): void => {

@@ -183,7 +183,8 @@ export class Run {
    * The verdicts on this run, each once, in order: all that were given after `from`, then as they come, until the signal.
    * Keep the `cursor` of the last one that is dealt with; a process that was away goes on from there.
    *
-   * @throws CandorError `bad-argument` for a text that is no cursor, `log-rolled-back` if the verdict it names is gone
+   * @throws CandorError `bad-argument` for a text that is no cursor, `log-rolled-back` if the verdict it names is gone,
+   *   `server-failed` where the server refuses this reader for ten seconds
    */
   verdicts(
     options: { readonly from?: string; readonly signal?: AbortSignal } = {},

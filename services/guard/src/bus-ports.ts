@@ -34,6 +34,7 @@ function openSource(link: Link, lane: number, logger: Logger, events: SourceEven
       const place = events.knownPlace();
       if (place !== undefined) await requirePlace(link, lane, place, lastSeq);
     },
+    onOpen: events.onReading,
     onMessages: (batch) => events.onMessages(batch, reader.pending),
     onHalt: (error) => {
       events.onFault(asLogFault(lane, error));
@@ -44,6 +45,9 @@ function openSource(link: Link, lane: number, logger: Logger, events: SourceEven
   return {
     get pending() {
       return reader.pending;
+    },
+    get trouble() {
+      return reader.trouble;
     },
     close: () => reader.close(),
   };

@@ -9,6 +9,8 @@ import { startSignatureThreads } from "./signature-threads.js";
 
 /** Name under which `nats micro ls` lists guards. */
 const serviceName = "candor-guard";
+/** How often it is said which lanes can't be read yet. */
+const reminderMs = 5_000;
 const serviceVersion = "0.1.0";
 
 /** A guard's own settings. No verdict depends on them. */
@@ -66,6 +68,21 @@ async function untilAllEnd(runners: readonly LaneRunner[]): Promise<CandorError>
   return first;
 }
 
+/** Waits until every lane is read, or will never be, and says from time to time which are not, and why. */
+async function untilRead(runners: readonly LaneRunner[], logger: Logger): Promise<void> {
+  const waiting = new Map(runners.map((runner) => [runner.lane, runner]));
+  const remind = setInterval(() => {
+    const lanes = [...waiting.keys()];
+    const trouble = [...waiting.values()].find((runner) => runner.trouble !== undefined)?.trouble;
+    logger.error({ lanes, code: trouble?.code }, `lanes can't be read yet: ${trouble?.message ?? "no answer"}`);
+  }, reminderMs);
+  try {
+    await Promise.all(runners.map((runner) => runner.reading.then(() => waiting.delete(runner.lane))));
+  } finally {
+    clearInterval(remind);
+  }
+}
+
 function serveState(
   connection: Bus,
   runners: readonly LaneRunner[],
@@ -120,6 +137,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   );
   const service = serveState(connection, runners, { name });
   await Promise.all(runners.map((runner) => runner.start()));
+  await untilRead(runners, logger);
   const reading = runners.filter(({ halted }) => halted === undefined).length;
   logger.info({ lanes: reading, halted: runners.length - reading }, "guard is ready");
   return {

@@ -35,10 +35,14 @@ export interface SinkEvents {
 export interface LaneSource {
   /** Messages that are stored and not delivered yet. */
   readonly pending: number;
+  /** Why the lane can't be read at present. */
+  readonly trouble: CandorError | undefined;
   readonly close: () => Promise<void>;
 }
 
 export interface SourceEvents {
+  /** The lane is read now, for the first time or after an interruption. */
+  readonly onReading: () => void;
   /** The message that must be in the log still, before it is read at start, reconnect and re-open. */
   readonly knownPlace: () => LogPlace | undefined;
   /** The server's time in ms, received just now. */

@@ -37,6 +37,8 @@ export class LaneRunner {
   readonly lane: number;
   /** Resolves when the lane has halted. */
   readonly ended: Promise<CandorError>;
+  /** Resolves when the lane is read for the first time, or will never be. */
+  readonly reading: Promise<void>;
   readonly #options: LaneRunnerOptions;
   readonly #fold: LaneFold;
   readonly #ahead: SignatureAhead;
@@ -52,6 +54,7 @@ export class LaneRunner {
   #state: LaneState = "checking";
   #halted: CandorError | undefined;
   #end: (error: CandorError) => void = () => undefined;
+  #begin: () => void = () => undefined;
   /** The checkpoint up to which the lane is folded silently. */
   #from: StoredCheckpoint | undefined;
   #position: LogPlace | undefined;
@@ -65,6 +68,9 @@ export class LaneRunner {
     this.#options = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
+    });
+    this.reading = new Promise((resolve) => {
+      this.#begin = resolve;
     });
     this.#fold = new LaneFold(lane, { operator });
     this.#ahead = new SignatureAhead(operator, ports.threads);
@@ -113,15 +119,15 @@ export class LaneRunner {
 
   /** Checks the log against the last checkpoint and begins to read. A fault halts the lane; it is not thrown. */
   async start(): Promise<void> {
-    const { ports, lane, logger } = this.#options;
+    const { ports } = this.#options;
     try {
       this.#from = await this.#readCheckpoint();
       if (this.#isOver) return;
       const pinned = this.#from?.checkpoint;
       if (pinned !== undefined) requireKnownFold(pinned);
       this.#checkpointer.start(this.#from);
-      this.#state = pinned === undefined ? "live" : "replaying";
       this.#source = ports.openSource({
+        onReading: this.#onReading,
         knownPlace: () => this.#knownPlace(),
         onServerTime: (timeMs) => {
           this.#clock.observe(timeMs);
@@ -137,7 +143,6 @@ export class LaneRunner {
         },
         onFault: this.#halt,
       });
-      logger.info({ lane, from: pinned?.position ?? 0 }, "lane is read");
     } catch (error) {
       this.#halt(error);
     }
@@ -148,6 +153,7 @@ export class LaneRunner {
     if (this.#isOver) return;
     const wasLive = this.#state === "live";
     this.#state = "stopped";
+    this.#begin();
     this.#pipeline.stop();
     this.#timers.stop();
     await this.#source?.close();
@@ -180,6 +186,7 @@ export class LaneRunner {
         verifiedInline: this.#ahead.missed,
       },
       ...(this.#halted === undefined ? {} : { halted: { code: this.#halted.code, message: this.#halted.message } }),
+      ...(this.trouble === undefined ? {} : { trouble: { code: this.trouble.code, message: this.trouble.message } }),
       ...(tasks === undefined ? {} : { tasks }),
       ...(view === undefined ? {} : { task: view }),
     };
@@ -188,6 +195,20 @@ export class LaneRunner {
   get #isOver(): boolean {
     return this.#state === "halted" || this.#state === "stopped";
   }
+
+  /** Why the lane can't be read at present. */
+  get trouble(): CandorError | undefined {
+    return this.#source?.trouble;
+  }
+
+  readonly #onReading = (): void => {
+    if (this.#state !== "checking") return;
+    const pinned = this.#from?.checkpoint;
+    this.#state = pinned === undefined ? "live" : "replaying";
+    const { logger, lane } = this.#options;
+    logger.info({ lane, from: pinned?.position ?? 0 }, "lane is read");
+    this.#begin();
+  };
 
   /** Waits for a server that is away or without a leader. */
   async #readCheckpoint(): Promise<StoredCheckpoint | undefined> {
@@ -285,6 +306,7 @@ export class LaneRunner {
           });
     this.#halted = cause;
     this.#state = "halted";
+    this.#begin();
     this.#pipeline.stop();
     this.#timers.stop();
     this.#checkpointer.abandon();

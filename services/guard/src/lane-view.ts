@@ -21,6 +21,8 @@ export interface LaneView {
   readonly underWay: number;
   readonly openTasks: number;
   readonly timers: number;
+  /** Why the lane can't be read at present; it is tried again. */
+  readonly trouble?: { readonly code: ErrorCode; readonly message: string };
   readonly halted?: { readonly code: ErrorCode; readonly message: string };
   /** Verdict subjects on which another guard stored something else. */
   readonly diverged: readonly string[];

@@ -84,13 +84,19 @@ async function run(options: MainOptions): Promise<ExitCode> {
     logger,
   });
   const { signer, certificate, trust } = credentials;
-  const guard = await startGuard({
+  const starting = startGuard({
     connection: bus,
     identity: { name: credentials.name, signer, certificate, operator: trust.operator },
     lanes: readLanes(options.lanes, bus.lanes ?? 0),
     logger,
     name,
   });
+  const guard = await Promise.race([starting, asked]);
+  // Nothing was read yet, so that there is nothing to store.
+  if (typeof guard === "string") {
+    logger.info({ reason: guard }, "stopping before it was ready");
+    return exitCodes.ok;
+  }
   const end = await Promise.race([asked, guard.ended]);
   if (typeof end === "string") logger.info({ reason: end }, "stopping");
   await stopWithin(guard, logger);

@@ -37,6 +37,7 @@ function readStretch(bus: Bus, { stream, filter, to, take }: StreamReadOptions, 
       stream,
       ...(filter === undefined ? {} : { filter }),
       from,
+      refusalPatienceMs: 10_000,
       onMessages: async (batch) => {
         busy += 1;
         await take(batch.filter(({ seq }) => seq <= to));

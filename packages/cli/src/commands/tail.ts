@@ -128,6 +128,7 @@ async function follow(
               for (const message of batch) backlog.take(line(message));
             },
             onHalt: resolve,
+            refusalPatienceMs: 10_000,
           });
           readers.push(reader);
           reader.start();

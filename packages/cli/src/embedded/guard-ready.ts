@@ -12,6 +12,8 @@ export interface LaneState {
   readonly position: number;
   readonly lag: number;
   readonly openTasks: number;
+  /** Why the lane can't be read at present. */
+  readonly trouble?: { readonly code: string; readonly message: string };
   readonly halted?: { readonly code: string; readonly message: string };
 }
 
@@ -68,7 +70,11 @@ export async function untilGuarded(
     if (behind > 0) onStep(`the guard reads the log, ${behind} messages to go`);
     await Promise.race([pause(50), ended]);
   }
-  const where = stuck.map(({ lane, position, lag }) => `lane ${lane} stands at sequence ${position} with ${lag} to go`);
+  const where = stuck.map(({ lane, position, lag, trouble }) =>
+    trouble === undefined
+      ? `lane ${lane} stands at sequence ${position} with ${lag} to go`
+      : `lane ${lane} can't be read: ${trouble.message}`,
+  );
   throw new CandorError(
     "undecided",
     `The guard makes no headway: ${where.length === 0 ? "nobody answers for some lanes" : where.join("; ")}. The store may be damaged: "candor audit --all" finds out. Its log is ${guards[0]?.logFile ?? "elsewhere"}.`,
