@@ -1,4 +1,5 @@
 import {
+  concatBytes,
   scopeDimensions,
   scopeLevels,
   sha256,
@@ -100,17 +101,17 @@ interface Meaning {
 }
 
 /** Ids and labels hold no line break and are never empty, so no two meanings read alike. */
-function meaningText({ key, intent, target = "" }: Meaning): string {
-  return hashText(sha256(utf8(`${key}\n${intent}\n${target}`)).subarray(0, meaningBytes));
+function meaningDigest({ key, intent, target = "" }: Meaning): Uint8Array {
+  return sha256(utf8(`${key}\n${intent}\n${target}`)).subarray(0, meaningBytes);
 }
 
-function keyText(key: string): string {
-  return hashText(sha256(utf8(key)).subarray(0, keyBytes));
+function keyDigest(key: string): Uint8Array {
+  return sha256(utf8(key)).subarray(0, keyBytes);
 }
 
 /** Minted intent keys as one text, each by its own digest and by that of key, intent and target. */
 export function keepKeys(intents: AdmittedOf<"delegate">["payload"]["intents"]): string {
-  return intents.map((minted) => `${keyText(minted.key)}${meaningText(minted)}`).join("");
+  return hashText(concatBytes(...intents.flatMap((minted) => [keyDigest(minted.key), meaningDigest(minted)])));
 }
 
 /** How an effect uses its key: as the delegation minted it, for something else, or nobody minted it. */
@@ -118,13 +119,15 @@ export type KeyUse = "as-minted" | "otherwise" | "unminted";
 
 /** @param minted as `keepKeys`; one without a target stands for the intent at any target */
 export function keyUse(minted: string, { key, intent, target }: Required<Meaning>): KeyUse {
-  const name = keyText(key);
+  const name = hashText(keyDigest(key));
   let use: KeyUse = "unminted";
   for (let at = 0; at < minted.length; at += keyBytes + meaningBytes) {
     if (!minted.startsWith(name, at)) continue;
-    const meaning = minted.slice(at + keyBytes, at + keyBytes + meaningBytes);
-    if (meaning === meaningText({ key, intent, target }) || meaning === meaningText({ key, intent }))
-      return "as-minted";
+    const meanings = [
+      { key, intent, target },
+      { key, intent },
+    ].map((meaning) => hashText(meaningDigest(meaning)));
+    if (meanings.some((meaning) => minted.startsWith(meaning, at + keyBytes))) return "as-minted";
     use = "otherwise";
   }
   return use;

@@ -108,3 +108,21 @@ describe("B3 what an agent says again and again", () => {
     expect(scenario.verdicts.filter(({ judge }) => judge === "disclosure")).toHaveLength(1);
   });
 });
+
+describe("an agent that goes on after its report", () => {
+  it("costs no more for each dispatch, however many there were before", () => {
+    const scenario = acceptedTask({ mode: "observe" }).report("t1", { claim: "fail" });
+    let made = 0;
+    const usedBy = (dispatches: number): number => {
+      const before = process.cpuUsage();
+      for (let i = 0; i < dispatches; i += 1) scenario.dispatch("t1", `i${(made += 1)}`);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    usedBy(1_200);
+    const early = usedBy(200);
+    usedBy(3_600);
+    expect(usedBy(200)).toBeLessThan(2.5 * early);
+    expect(scenario.last("disclosure")?.findings).toContain("effect-undeclared");
+  });
+});
