@@ -40,12 +40,12 @@ export class WarmHistory {
 
 /**
  * Late events to a closed task are judged up to a budget of each actor, counted in the log itself. A dispatch that may be
- * the first ghost is not counted.
+ * the first ghost is judged in any case.
  */
 export function isOverBudget(run: RunState, task: TaskState, entry: AdmittedEvent): boolean {
-  if (!isClosed(run, task) || (isDispatch(entry) && mayHoldGhost(task))) return false;
+  if (!isClosed(run, task)) return false;
   const { late } = ownPast(task);
   const count = (late.get(entry.event.actor) ?? 0) + 1;
   late.set(entry.event.actor, count);
-  return count > run.policy.lateEventsPerActor;
+  return count > run.policy.lateEventsPerActor && !(isDispatch(entry) && mayHoldGhost(task));
 }
