@@ -1,15 +1,5 @@
 import type { AdmittedEvent, AdmittedOf, QuarantineCode } from "@candor/contract";
-import type { RunState, TaskState } from "./state.js";
-
-/** What is known of a closed task without reading its history again. */
-export interface ClosedTask {
-  /** Actors that its delegations name, as `actorText`. */
-  readonly actors: string;
-  /** Events of each actor since it was closed, once it was read again. */
-  late?: ReadonlyMap<string, number>;
-  /** As `mayHoldGhost`, once it was read again. */
-  mayHoldGhost?: boolean;
-}
+import type { ClosedTask, RunState, TaskState } from "./state.js";
 
 /** What is known of a run by which an event can be refused: a run's own state, or what is left of a closed one. */
 export type KnownRun = Pick<RunState, "fleet" | "probers"> & {

@@ -13,7 +13,6 @@ import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
-import type { ClosedTask } from "./outsider.js";
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
@@ -84,6 +83,16 @@ const noPast: TaskPast = emptyPast();
 export function ownPast(task: TaskState): TaskPast {
   if (task.past === noPast) task.past = emptyPast();
   return task.past;
+}
+
+/** What is known of a closed task without reading its history again. */
+export interface ClosedTask {
+  /** Actors that its delegations name, as `actorText`. */
+  readonly actors: string;
+  /** Events of each actor since it was closed, once it was read again. */
+  late?: ReadonlyMap<string, number>;
+  /** As `mayHoldGhost`, once it was read again. */
+  mayHoldGhost?: boolean;
 }
 
 export interface RunState {
