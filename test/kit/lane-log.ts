@@ -44,7 +44,7 @@ export class LaneLog {
   nowMs = 1_700_000_000_000;
   /** Hash of the event that was made last. */
   lastHash: Uint8Array = zeroHash;
-  protected readonly run: string;
+  readonly run: string;
 
   constructor(run: string) {
     this.run = run;
