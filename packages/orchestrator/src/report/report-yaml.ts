@@ -22,6 +22,9 @@ export const maxMarks = 20_000;
 /** Aliases of one block. They are looked up where a field needs one, and never written out. */
 const maxAliases = 16;
 
+/** Brackets inside each other. The package itself stops where the engine's stack ends, which is elsewhere in each. */
+const maxBrackets = 64;
+
 /** What is left to spend on the blocks of one answer. */
 export interface ReadingBudget {
   marks: number;
@@ -93,11 +96,15 @@ function excessOf(source: string, budget: ReadingBudget): string | undefined {
   budget.marks -= 10;
   if (source.length > maxBlockLength) return `${maxBlockLength} characters`;
   let aliases = 0;
+  let brackets = 0;
   for (const lexeme of new Lexer().lex(source)) {
     budget.marks -= 1;
-    if (lexeme.startsWith("*")) aliases += 1;
+    if (lexeme === "[" || lexeme === "{") brackets += 1;
+    else if (lexeme === "]" || lexeme === "}") brackets -= 1;
+    else if (lexeme.startsWith("*")) aliases += 1;
     // Each wrong escape of a text is an error of its own.
     else if (lexeme.includes("\\")) budget.marks -= lexeme.split("\\").length;
+    if (brackets > maxBrackets) return `${maxBrackets} brackets inside each other`;
     if (aliases > maxAliases) return `${maxAliases} aliases`;
     if (budget.marks < 0) return `${maxMarks} marks and escapes`;
   }
