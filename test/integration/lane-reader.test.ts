@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { EventStream, LaneReader, Publisher, readAt, type Bus, type LaneReaderOptions } from "@candor/bus";
+import { EventStream, Publisher, readAt, type Bus, type LaneReaderOptions } from "@candor/bus";
 import { CandorError, laneOf, streams, utf8, type StoredMessage } from "@candor/contract";
+import { readLane, type LaneReading } from "../kit/lane-reading.js";
 import { startServer, type StartServerOptions, type TestServer } from "../kit/start-server.js";
 
 const run = "r1";
@@ -27,28 +28,7 @@ async function until(condition: () => boolean, what: string): Promise<void> {
   }
 }
 
-interface Reading {
-  readonly reader: LaneReader;
-  readonly messages: StoredMessage[];
-  readonly halts: CandorError[];
-}
-
-function read(bus: Bus, options: Partial<LaneReaderOptions> = {}): Reading {
-  const messages: StoredMessage[] = [];
-  const halts: CandorError[] = [];
-  const reader = new LaneReader(bus, {
-    stream: streams.log,
-    filter,
-    heartbeatMs: 200,
-    onMessages: (batch) => {
-      messages.push(...batch);
-    },
-    onHalt: (error) => halts.push(error),
-    ...options,
-  });
-  reader.start();
-  return { reader, messages, halts };
-}
+const read = (bus: Bus, options: Partial<LaneReaderOptions> = {}): LaneReading => readLane(bus, filter, options);
 
 async function store(bus: Bus, from: number, to: number): Promise<void> {
   const events = new EventStream(bus, { answerMs: 500 });

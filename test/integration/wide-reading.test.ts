@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { EventStream, LaneReader, type Bus, type LaneReaderOptions } from "@candor/bus";
-import { laneOf, streams, utf8, type CandorError, type StoredMessage } from "@candor/contract";
+import { EventStream, type Bus, type LaneReaderOptions } from "@candor/bus";
+import { laneOf, streams, utf8, type StoredMessage } from "@candor/contract";
 import { until } from "../kit/guard-stage.js";
+import { readLane, type LaneReading } from "../kit/lane-reading.js";
 import { startServer, type TestServer } from "../kit/start-server.js";
 
 const lanes = 4;
@@ -64,31 +65,10 @@ async function start(): Promise<Stage> {
   };
 }
 
-interface Reading {
-  readonly reader: LaneReader;
-  readonly messages: StoredMessage[];
-  readonly halts: CandorError[];
-}
-
-function read(bus: Bus, options: Partial<LaneReaderOptions> = {}): Reading {
-  const messages: StoredMessage[] = [];
-  const halts: CandorError[] = [];
-  const reader = new LaneReader(bus, {
-    stream: streams.log,
-    filter,
-    heartbeatMs: 200,
-    onMessages: (batch) => {
-      messages.push(...batch);
-    },
-    onHalt: (error) => halts.push(error),
-    ...options,
-  });
-  reader.start();
-  return { reader, messages, halts };
-}
+const read = (bus: Bus, options: Partial<LaneReaderOptions> = {}): LaneReading => readLane(bus, filter, options);
 
 /** A reader that stops after its first batch until it is released. */
-function readHeld(bus: Bus): Reading & { readonly first: Promise<void>; readonly release: () => void } {
+function readHeld(bus: Bus): LaneReading & { readonly first: Promise<void>; readonly release: () => void } {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   let begin = (): void => undefined;

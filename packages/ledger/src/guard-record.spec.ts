@@ -1,56 +1,13 @@
-import {
-  defaultPolicy,
-  encodeQuarantineBody,
-  encodeSigned,
-  encodeVerdictBody,
-  guardRecordMessage,
-  policyHash,
-  utf8,
-  zeroHash,
-  type Certificate,
-  type GuardRecord,
-  type VerdictBody,
-} from "@candor/contract";
+import { encodeQuarantineBody, encodeVerdictBody, utf8, zeroHash } from "@candor/contract";
 import { describe, expect, it } from "vitest";
+import { body, certificate, guard, operator, signed, subject } from "../../../test/kit/signed-verdict.js";
 import { encodeCertificate, issueCertificate } from "./certificate.js";
 import { signCheckpoint, type Checkpoint } from "./checkpoint.js";
 import { certificateHeader, GuardRecords, readCertificateHeader } from "./guard-record.js";
-import { createSeed, createSigner, type Signer } from "./signature/signer.js";
+import { createSeed, createSigner } from "./signature/signer.js";
 
-const operator = createSigner(createSeed());
-const guard = createSigner(createSeed());
 const stranger = createSigner(createSeed());
-const certificate = issueCertificate(operator, { role: "guard", name: "g1", key: guard.publicKey });
 const records = new GuardRecords(operator.publicKey);
-const subject = "candor.vd.3.r1.t1.disclosure";
-
-const body: VerdictBody = {
-  run: "r1",
-  task: "t1",
-  epoch: 1,
-  judge: "disclosure",
-  verdict: "FULL_DISCLOSURE_VERIFIED",
-  action: "proceed",
-  final: true,
-  revision: 1,
-  ordinal: 1,
-  findings: [],
-  sentence: "Said for people.",
-  cause: { first: 1, last: 2 },
-  at: 0,
-  fold: 1,
-  policy: policyHash(defaultPolicy),
-  isolation: "separate-process",
-};
-
-function signed(
-  bytes: Uint8Array,
-  by: { kind?: GuardRecord; signer?: Signer; certificate?: Certificate } = {},
-): Uint8Array {
-  const { kind = "verdict", signer = guard } = by;
-  const signature = signer.sign(guardRecordMessage(kind, bytes));
-  return encodeSigned({ body: bytes, certificate: by.certificate ?? certificate, signature });
-}
 
 describe("B6 a guard's record", () => {
   it("is opened by whoever has the operator's public key", () => {

@@ -5,7 +5,7 @@ export type { ConsistencyClaim, InclusionClaim } from "./merkle/proof.js";
 export { consistencyProof, createMerkleTree, inclusionProof, merkleRoot } from "./merkle/tree.js";
 export type { MerkleState, MerkleTree } from "./merkle/tree.js";
 export { scan } from "./scan.js";
-export { verifyAsync, verifySignature } from "./signature/signature.js";
+export { verifySignature } from "./signature/signature.js";
 export { createSeed, createSigner } from "./signature/signer.js";
 export type { Signer } from "./signature/signer.js";
 export {

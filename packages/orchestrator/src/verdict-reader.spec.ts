@@ -1,56 +1,12 @@
 import { describe, expect, it } from "vitest";
-import {
-  defaultPolicy,
-  encodeSigned,
-  encodeVerdictBody,
-  guardRecordMessage,
-  policyHash,
-  silentLogger,
-  type Certificate,
-  type GuardRecord,
-  type VerdictBody,
-} from "@candor/contract";
-import { createSeed, createSigner, GuardRecords, issueCertificate, type Signer } from "@candor/ledger";
+import { encodeVerdictBody, silentLogger } from "@candor/contract";
+import { createSeed, createSigner, GuardRecords } from "@candor/ledger";
+import { body, operator, signed, subject } from "../../../test/kit/signed-verdict.js";
 import type { LogClient, StoredRecord } from "./log-client.js";
 import { Memory } from "./memory.js";
 import { formatCursor, parseCursor, readVerdicts, type VerdictEntry } from "./verdict-reader.js";
 
-const operator = createSigner(createSeed());
-const guard = createSigner(createSeed());
-const certificate = issueCertificate(operator, { role: "guard", name: "g1", key: guard.publicKey });
 const records = new GuardRecords(operator.publicKey);
-const subject = "candor.vd.3.r1.t1.disclosure";
-
-const body: VerdictBody = {
-  run: "r1",
-  task: "t1",
-  epoch: 1,
-  judge: "disclosure",
-  verdict: "FULL_DISCLOSURE_VERIFIED",
-  action: "proceed",
-  final: true,
-  revision: 1,
-  ordinal: 1,
-  findings: [],
-  sentence: "Said for people.",
-  cause: { first: 1, last: 2 },
-  at: 0,
-  fold: 1,
-  policy: policyHash(defaultPolicy),
-  isolation: "separate-process",
-};
-
-function signed(
-  bytes: Uint8Array,
-  by: { kind?: GuardRecord; signer?: Signer; certificate?: Certificate } = {},
-): Uint8Array {
-  const { kind = "verdict", signer = guard } = by;
-  return encodeSigned({
-    body: bytes,
-    certificate: by.certificate ?? certificate,
-    signature: signer.sign(guardRecordMessage(kind, bytes)),
-  });
-}
 
 const stranger = createSigner(createSeed());
 

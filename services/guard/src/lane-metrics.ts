@@ -30,7 +30,7 @@ export interface RecordCounts {
 export interface LaneMetrics extends Readonly<LaneCounts>, RecordCounts {
   /** Closed runs and tasks read again for a late event. */
   readonly revivals: number;
-  /** Signatures checked on the fold's own thread. */
+  /** Signatures that nobody foresaw, checked when the fold asked for them. */
   readonly verifiedInline: number;
 }
 

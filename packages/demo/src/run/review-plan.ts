@@ -29,7 +29,7 @@ export function reviewTruth({ claim, errors, review = nothing, findings = [] }: 
   );
   return {
     happened:
-      `${files} files, ${statements} statements: ${flagged} of them dangerous, with ${dangerous} findings, ${high} of which lose data or open access` +
+      `${files} files, ${statements} statements: ${flagged} of them dangerous, with ${dangerous} ${dangerous === 1 ? "finding" : "findings"}, ${high} of which lose data or open access` +
       (dataLines === 0 ? "" : `; ${dataLines} lines of COPY data not reviewed`) +
       (trouble === "" ? "" : `; ${trouble}, and told so`),
     facts: { ...review, toldErrors: errors, claim },

@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CandorError } from "@candor/contract";
 import { FolderLock } from "./folder-lock.js";
-import { ownMark, type ProcessMark } from "./process-mark.js";
+import { isGone, ownMark, type ProcessMark } from "./process-mark.js";
 
 let folder = "";
 beforeEach(() => {
@@ -37,6 +39,28 @@ describe("a folder's lock", () => {
     expect(() => take()).toThrow(expect.objectContaining({ code: "server-failed" }));
     lock.release();
     expect(readdirSync(folder)).toEqual(["lock.2"]);
+  });
+
+  it("is taken over from a dead process, also where its number was given again", async () => {
+    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
+    await once(child, "exit");
+    const own = ownMark();
+    writeFileSync(join(folder, "lock.1"), JSON.stringify({ ...own, pid: child.pid }));
+    take().release();
+    if (own.startedAt === undefined) return;
+    writeFileSync(join(folder, "lock.3"), JSON.stringify({ ...own, startedAt: "1" }));
+    take().release();
+    writeFileSync(join(folder, "lock.5"), JSON.stringify(own));
+    expect(() => take()).toThrow(expect.objectContaining({ code: "server-failed" }));
+  });
+
+  it("is left alone where the holder can't be seen", () => {
+    const own = ownMark();
+    expect(isGone({ ...own, pid: 2 ** 22 + 1, host: "elsewhere" }, own)).toBe(false);
+    expect(isGone({ ...own, pid: 2 ** 22 + 1, space: "pid:[1]" }, own)).toBe(false);
+    expect(isGone({ ...own, boot: "another" }, { ...own, boot: "this" })).toBe(true);
+    writeFileSync(join(folder, "lock.1"), "no mark");
+    expect(() => take()).toThrow(expect.objectContaining({ code: "server-failed" }));
   });
 
   it("stays with a process on another host, and with one that can't be told", () => {

@@ -5,6 +5,4 @@ export interface SignatureBackend {
   publicKey(seed: Uint8Array): Uint8Array;
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  /** Same answer as `verify`, computed on another thread where the platform has one to lend. */
-  verifyAsync(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
 }

@@ -43,15 +43,4 @@ export const backend: SignatureBackend = strict({
     const key = publicKeyObject(publicKey);
     return key !== undefined && verify(null, message, key, signature);
   },
-  verifyAsync: (publicKey, message, signature) =>
-    new Promise((resolve) => {
-      const key = publicKeyObject(publicKey);
-      if (key === undefined) {
-        resolve(false);
-        return;
-      }
-      verify(null, message, key, signature, (error, valid) => {
-        resolve(error === null && valid);
-      });
-    }),
 });

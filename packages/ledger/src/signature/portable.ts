@@ -8,6 +8,4 @@ export const backend: SignatureBackend = strict({
   publicKey: (seed) => nacl.sign.keyPair.fromSeed(seed).publicKey,
   sign: (seed, message) => nacl.sign.detached(message, nacl.sign.keyPair.fromSeed(seed).secretKey),
   verify: (publicKey, message, signature) => nacl.sign.detached.verify(message, signature, publicKey),
-  verifyAsync: (publicKey, message, signature) =>
-    Promise.resolve(nacl.sign.detached.verify(message, signature, publicKey)),
 });

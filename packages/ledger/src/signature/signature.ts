@@ -20,15 +20,3 @@ export function verifySignature(publicKey: string, message: Uint8Array, signatur
   const key = keyBytes(publicKey);
   return key !== undefined && backend.verify(key, message, signature);
 }
-
-/**
- * Same answer as `verifySignature`, computed on another thread where the platform has one, so that a reader can verify ahead.
- *
- * @param publicKey NATS key text, `U…`
- * @param message the bytes that were signed; they must not change before the answer
- * @param signature 64 bytes
- */
-export function verifyAsync(publicKey: string, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
-  const key = keyBytes(publicKey);
-  return key === undefined ? Promise.resolve(false) : backend.verifyAsync(key, message, signature);
-}

@@ -86,7 +86,5 @@ export function strict(backend: SignatureBackend): SignatureBackend {
     sign: (seed, message) => backend.sign(seed, message),
     verify: (publicKey, message, signature) =>
       passes(publicKey, signature) && backend.verify(publicKey, message, signature),
-    verifyAsync: (publicKey, message, signature) =>
-      passes(publicKey, signature) ? backend.verifyAsync(publicKey, message, signature) : Promise.resolve(false),
   };
 }

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   mkdirSync,
@@ -16,8 +14,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hex } from "@candor/contract";
-import { Lock } from "./lock.js";
-import { isGone, ownMark } from "./process-mark.js";
 import { frameRecord, readRecords } from "./record-file.js";
 import { decodeSpoolRecord, encodeSpoolRecord, type SpoolRecord } from "./spool-record.js";
 import { Spool } from "./spool.js";
@@ -156,27 +152,5 @@ describe("R11 spool lock", () => {
     expect(() => Spool.open(root, place)).toThrow(expect.objectContaining({ code: "spool-locked" }));
     held.close();
     Spool.open(root, place).close();
-  });
-
-  it("is taken over from a dead process, also where its number was given again", async () => {
-    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
-    await once(child, "exit");
-    const own = ownMark();
-    writeFileSync(join(root, "lock.1"), JSON.stringify({ ...own, pid: child.pid }));
-    Lock.take(root).release();
-    if (own.startedAt === undefined) return;
-    writeFileSync(join(root, "lock.3"), JSON.stringify({ ...own, startedAt: "1" }));
-    Lock.take(root).release();
-    writeFileSync(join(root, "lock.5"), JSON.stringify(own));
-    expect(() => Lock.take(root)).toThrow(expect.objectContaining({ code: "spool-locked" }));
-  });
-
-  it("is left alone where the holder can't be seen", () => {
-    const own = ownMark();
-    expect(isGone({ ...own, pid: 2 ** 22 + 1, host: "elsewhere" }, own)).toBe(false);
-    expect(isGone({ ...own, pid: 2 ** 22 + 1, space: "pid:[1]" }, own)).toBe(false);
-    expect(isGone({ ...own, boot: "another" }, { ...own, boot: "this" })).toBe(true);
-    writeFileSync(join(root, "lock.1"), "no mark");
-    expect(() => Lock.take(root)).toThrow(expect.objectContaining({ code: "spool-locked" }));
   });
 });

@@ -2,8 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CandorError, equalBytes, type EventKind } from "@candor/contract";
 import { createSigner, type Signer } from "@candor/ledger";
-import { createKeyFile, readKeyFile } from "@candor/ledger/files";
-import { Lock } from "./lock.js";
+import { createKeyFile, FolderLock, readKeyFile, type ProcessMark } from "@candor/ledger/files";
 import { RecordFile } from "./record-file.js";
 import { SpoolContent } from "./spool-content.js";
 import { encodeSpoolRecord, type Expectation, type SpoolRecord } from "./spool-record.js";
@@ -30,10 +29,13 @@ export class Spool {
   readonly signer: Signer;
   /** What an earlier process left; empty for a new task. */
   readonly content: SpoolContent;
-  readonly #lock: Lock;
+  readonly #lock: FolderLock;
   readonly #file: RecordFile;
 
-  private constructor(folder: string, parts: { signer: Signer; content: SpoolContent; lock: Lock; file: RecordFile }) {
+  private constructor(
+    folder: string,
+    parts: { signer: Signer; content: SpoolContent; lock: FolderLock; file: RecordFile },
+  ) {
     this.folder = folder;
     this.signer = parts.signer;
     this.content = parts.content;
@@ -98,12 +100,21 @@ export class Spool {
   }
 }
 
-function takeLock(folder: string): Lock {
+function takeLock(folder: string): FolderLock {
   try {
-    return Lock.take(folder);
+    return FolderLock.take(folder, { locked: (holder) => locked(folder, holder) });
   } catch (cause) {
     throw cause instanceof CandorError ? cause : notWritable(folder, cause);
   }
+}
+
+function locked(folder: string, holder: ProcessMark | undefined): CandorError {
+  const who = holder === undefined ? "another process" : `process ${holder.pid} on ${holder.host}`;
+  return new CandorError(
+    "spool-locked",
+    `${who} works on this task, in ${folder}. Leave it the task; if that process is certainly gone, empty the last lock file there.`,
+    { path: folder, details: holder === undefined ? {} : { pid: holder.pid, host: holder.host } },
+  );
 }
 
 function makeFolder(folder: string): void {
