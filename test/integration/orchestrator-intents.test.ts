@@ -170,6 +170,16 @@ describe("R1 R2 intents on a real server with a guard", () => {
     },
   );
 
+  it("a run that exists is not opened again: attach is what its error names", async () => {
+    const [one, other] = [await replica(), await replica()];
+    const run = await one.openRun();
+    await expect(other.openRun({ run: run.id })).rejects.toMatchObject({
+      code: "intent-lost",
+      message: expect.stringMatching(/exists already: attach/) as string,
+    });
+    expect((await other.attach(run.id)).id).toBe(run.id);
+  });
+
   it("race of two replicas that say the very same in the same millisecond: still only one wins", async () => {
     const [one, other] = [await replica(), await replica()];
     const run = await one.openRun();

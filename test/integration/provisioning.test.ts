@@ -21,6 +21,12 @@ describe("B1 the streams on a live server", () => {
     await expect(checkStreams(operator.nc, settings())).rejects.toMatchObject({ code: "not-provisioned" });
   });
 
+  it("can't have replicas on a server of its own, and that is said at once", async () => {
+    const asked = applyStreams(operator.nc, { ...settings(), replicas: 3 });
+    await expect(asked).rejects.toMatchObject({ code: "bad-argument", path: "replicas" });
+    await expect(checkStreams(operator.nc, settings())).rejects.toMatchObject({ code: "not-provisioned" });
+  });
+
   it("a dry run tells what it would make and makes nothing", async () => {
     const { changes } = await applyStreams(operator.nc, { ...settings(), lanes: 8, dryRun: true });
     expect(changes.map(({ stream, field, change }) => [stream, field, change])).toEqual(

@@ -5,11 +5,12 @@ import { CandorError, silentLogger, streams, utf8, type Logger } from "@candor/c
 import { apiRequest, streamNotFound } from "./jetstream-api.js";
 import { identityOfStreams, notProvisioned } from "./provisioning.js";
 import { apiPrefixOf, inboxPrefix as inboxPrefixOf, roleTable, type IdentityRole } from "./roles.js";
+import { requireAddresses } from "./server-address.js";
 import { requireVersion } from "./server/version.js";
 import type { StreamDocument } from "./stream-documents.js";
 
 export interface BusOptions {
-  /** `nats://host:port`, one or several of one cluster. */
+  /** `nats://host:port`, one or several of one cluster; in a text, with commas between. */
   readonly servers: string | readonly string[];
   readonly identity: { readonly role: IdentityRole; readonly name: string };
   /** Seed of the connection key, `SU…`. */
@@ -176,12 +177,14 @@ function requireOperator(expected: string | undefined, found: string | undefined
  *
  * Later interruptions are waited out for ever, with short pauses.
  *
- * @throws CandorError `server-unreachable` within `connectTimeoutMs`, `permission-denied`, `bad-key`, `server-too-old`,
+ * @throws CandorError `bad-argument` for what is no address, `server-unreachable` within `connectTimeoutMs`, `permission-denied`, `bad-key`, `server-too-old`,
  *   `no-jetstream`, `not-provisioned`, `streams-differ`
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const { identity, logger = silentLogger, provisioned = true } = options;
-  const servers = typeof options.servers === "string" ? [options.servers] : options.servers;
+  const servers =
+    typeof options.servers === "string" ? options.servers.split(",").map((url) => url.trim()) : options.servers;
+  requireAddresses(servers);
   const inboxPrefix = options.inboxPrefix ?? inboxPrefixOf(identity.role, identity.name);
   const nc = await connectWithin(options, servers, inboxPrefix);
   try {

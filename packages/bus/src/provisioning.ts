@@ -70,6 +70,16 @@ export async function checkStreams(nc: NatsConnection, options: ProvisioningOpti
   return { ...settings, changes: planStreams(existing, streamDocuments(settings)) };
 }
 
+/** A server of its own takes a request for replicas, and never answers it. */
+function requireCluster(nc: NatsConnection, replicas = 1): void {
+  if (replicas === 1 || nc.info?.cluster !== undefined) return;
+  throw new CandorError(
+    "bad-argument",
+    `The server at ${nc.getServer()} is not one of a cluster, so it can't keep ${replicas} replicas: ask for 1, or name a cluster.`,
+    { path: "replicas" },
+  );
+}
+
 /** The error for a server without our streams. */
 export function notProvisioned(cause?: unknown): CandorError {
   return new CandorError(
@@ -85,7 +95,8 @@ export function notProvisioned(cause?: unknown): CandorError {
  *
  * @returns what it changed, or would change
  * @throws CandorError `streams-differ` if something differs that can't be changed, like the number of lanes or the
- *   operator's key, or if the server did not take over all it was asked for; `server-too-old`; `store-full`
+ *   operator's key, or if the server did not take over all it was asked for; `bad-argument` for replicas without a
+ *   cluster; `server-too-old`; `store-full`
  */
 export async function applyStreams(
   nc: NatsConnection,
@@ -93,6 +104,7 @@ export async function applyStreams(
 ): Promise<ProvisioningReport> {
   const { logger = silentLogger, dryRun = false } = options;
   requireVersion(nc.info?.version ?? "0", nc.getServer());
+  requireCluster(nc, options.replicas);
   const existing = await readStreams(nc);
   const settings = settle(existing, options);
   const wanted = streamDocuments(settings);

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CandorError } from "@candor/contract";
 
@@ -23,12 +23,14 @@ export function isMissing(error: unknown): boolean {
 /**
  * Checks that this user may look into a folder; one that is not there is in order.
  *
- * @throws CandorError `permission-denied`
+ * @throws CandorError `permission-denied`, `bad-argument` if it is no folder
  */
 export function requireReadable(dir: string): void {
   try {
+    if (!statSync(dir).isDirectory()) throw new CandorError("bad-argument", `${dir} is no folder: correct the path.`);
     accessSync(dir, constants.R_OK | constants.X_OK);
   } catch (cause) {
+    if (cause instanceof CandorError) throw cause;
     if (isMissing(cause)) return;
     throw new CandorError(
       "permission-denied",

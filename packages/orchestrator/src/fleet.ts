@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   CandorError,
+  isCandorError,
   decodePayload,
   defaultPolicy,
   hex,
@@ -115,7 +116,11 @@ export class Fleet {
         isolation,
         ...(title === undefined ? {} : { title: seal(title, dataKey) }),
       };
-      await parts.writer.issue(runTask, "run-open", () => ({ epoch: 1, payload }), false);
+      await parts.writer
+        .issue(runTask, "run-open", () => ({ epoch: 1, payload }), false)
+        .catch((cause: unknown) => {
+          throw isCandorError(cause, "intent-lost") ? runExists(id, cause) : cause;
+        });
       return { policyHash, dataKey, isClosed: false };
     });
   }
@@ -205,4 +210,11 @@ export class Fleet {
       throw error;
     }
   }
+}
+
+function runExists(run: string, cause: CandorError): CandorError {
+  return new CandorError("intent-lost", `The run ${run} exists already: attach to it, or open one under another id.`, {
+    details: cause.details,
+    cause,
+  });
 }
