@@ -104,7 +104,6 @@ export async function applyStreams(
 ): Promise<ProvisioningReport> {
   const { logger = silentLogger, dryRun = false } = options;
   requireVersion(nc.info?.version ?? "0", nc.getServer());
-  requireCluster(nc, options.replicas);
   const existing = await readStreams(nc);
   const settings = settle(existing, options);
   const wanted = streamDocuments(settings);
@@ -114,6 +113,7 @@ export async function applyStreams(
     throw streamsDiffer(fixed, "These were fixed when the streams were made: use another server, or the old settings.");
   }
   if (dryRun) return { ...settings, changes };
+  requireCluster(nc, options.replicas);
   const touched = wanted.filter(({ name }) => changes.some(({ stream }) => stream === name));
   const echoes = await Promise.all(
     touched.map((stream) => {
