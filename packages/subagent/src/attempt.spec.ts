@@ -41,6 +41,33 @@ describe("F1 F3 attempt()", () => {
     ]);
   });
 
+  const asking = (text: string) => Object.assign(httpError(429), { headers: { "retry-after-ms": text } });
+
+  it("waits as long as the other side asks for, and says so", async () => {
+    const task = await bench.accepted();
+    let calls = 0;
+    await task.run((ctx) =>
+      ctx.attempt("a", { maxAttempts: 2 }, () => {
+        calls += 1;
+        if (calls === 1) throw asking("130");
+      }),
+    );
+    expect(bench.payloads("t", "error")).toMatchObject([{ finality: "recoverable", retryAfterMs: 130 }]);
+    expect(bench.payloads("t", "retry")).toMatchObject([{ delayMs: 130, outcome: "ok" }]);
+  });
+
+  it("gives up where the other side asks for more than a minute, and tells the receiver how long", async () => {
+    const task = await bench.accepted();
+    await task.run((ctx) => ctx.attempt("a", { maxAttempts: 2 }, () => Promise.reject(asking("60001"))));
+    expect(bench.payloads("t", "error")).toMatchObject([{ finality: "exhausted", retryAfterMs: 60_001, attempts: [] }]);
+  });
+
+  it("leaves the pause to the caller who names one", async () => {
+    const task = await bench.accepted();
+    await task.run((ctx) => ctx.attempt("a", { maxAttempts: 2, delayMs: 0 }, () => Promise.reject(asking("9000000"))));
+    expect(bench.payloads("t", "retry")).toMatchObject([{ delayMs: 0, outcome: "failed" }]);
+  });
+
   it("ends a try at its time limit, heeded or not", async () => {
     const task = await bench.accepted();
     const result = await task.run((ctx) => ctx.attempt("slow", { timeoutMs: 5 }, () => new Promise(() => undefined)));

@@ -12,7 +12,10 @@ export interface AttemptOptions {
   readonly upstream?: string;
   /** Tries in all; 1 by default, so that wrapping a call adds no retry. */
   readonly maxAttempts?: number;
-  /** Pause before the next try in ms, or a function of the number of failed tries; 100 ms doubling to 5 s by default. */
+  /**
+   * Pause before the next try in ms, or a function of the number of failed tries. By default 100 ms doubling to 5 s, and
+   * no less than the other side asked for (`Retry-After`): where that is over a minute, the call is given up instead.
+   */
   readonly delayMs?: number | ((failed: number, failure: Failure) => number);
   /** Time limit of each try in ms; none by default. */
   readonly timeoutMs?: number;
@@ -29,7 +32,10 @@ export interface Try {
 }
 
 const longestDelayMs = 5_000;
-const defaultDelay = (failed: number): number => Math.min(100 * 2 ** (failed - 1), longestDelayMs);
+/** A longer wait that the other side asks for is the receiver's to plan, not this call's to sit out. */
+const longestRetryAfterMs = 60_000;
+const defaultDelay = (failed: number, { retryAfterMs = 0 }: Failure): number =>
+  Math.max(Math.min(100 * 2 ** (failed - 1), longestDelayMs), retryAfterMs);
 
 /**
  * Calls `run`, and again where the failure is of a type that a repetition can help, until it succeeds, the tries or the
@@ -142,7 +148,8 @@ class Row {
   }
 
   #canRetry(failure: Failure): boolean {
-    const { maxAttempts = 1 } = this.#options;
+    const { maxAttempts = 1, delayMs } = this.#options;
+    if (delayMs === undefined && (failure.retryAfterMs ?? 0) > longestRetryAfterMs) return false;
     return failure.retryable && this.#tries < maxAttempts && !this.#desk.signal.aborted && this.#desk.mayRetry;
   }
 

@@ -93,6 +93,7 @@ async function noteError(desk: TaskDesk, error: unknown, options: ErrorOptions):
     recovered,
     attempt: 1,
     priors: [],
+    retryAfterMs: failure.retryAfterMs,
     description: failure.description,
     unverifiedHint,
   });

@@ -35,6 +35,23 @@ export interface Classified {
 const away = (type: ErrorType): Classified => ({ type, turnedAway: true });
 const open = (type: ErrorType): Classified => ({ type, turnedAway: false });
 
+/**
+ * Which type speaks for several failures at once, the gravest first: a repetition can't help where it would not help
+ * one of them.
+ */
+export const gravest = [
+  "in-doubt",
+  "defect",
+  "cancelled",
+  "denied",
+  "invalid-input",
+  "over-budget",
+  "partial",
+  "conflict",
+  "unavailable",
+  "transient",
+] as const satisfies readonly ErrorType[];
+
 /** Names of errors that platforms and libraries throw on purpose. */
 export const byName: Readonly<Record<string, Classified>> = {
   AbortError: open("cancelled"),
@@ -77,6 +94,7 @@ export const bySystemCode: Readonly<Record<string, Classified>> = {
   EADDRNOTAVAIL: away("unavailable"),
   EAGAIN: away("transient"),
   EAI_AGAIN: away("transient"),
+  E2BIG: away("over-budget"),
   EBUSY: away("transient"),
   ECONNABORTED: open("transient"),
   ECONNREFUSED: away("unavailable"),
@@ -100,12 +118,24 @@ export const bySystemCode: Readonly<Record<string, Classified>> = {
   ENOTFOUND: away("unavailable"),
   EPERM: away("denied"),
   EPIPE: open("transient"),
+  EPROTO: open("unavailable"),
   EROFS: away("denied"),
   ETIMEDOUT: open("transient"),
+  // The peer's certificate is refused before anything is sent: a person has to mend the one or trust the other.
+  CERT_HAS_EXPIRED: away("denied"),
+  CERT_NOT_YET_VALID: away("denied"),
+  DEPTH_ZERO_SELF_SIGNED_CERT: away("denied"),
+  ERR_TLS_CERT_ALTNAME_INVALID: away("denied"),
+  SELF_SIGNED_CERT_IN_CHAIN: away("denied"),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: away("denied"),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: away("denied"),
+  ERR_INVALID_URL: away("invalid-input"),
+  ERR_STREAM_PREMATURE_CLOSE: open("transient"),
   UND_ERR_ABORTED: open("cancelled"),
   UND_ERR_BODY_TIMEOUT: open("transient"),
   UND_ERR_CONNECT_TIMEOUT: away("unavailable"),
   UND_ERR_HEADERS_TIMEOUT: open("transient"),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: open("transient"),
   UND_ERR_SOCKET: open("transient"),
 };
 

@@ -1,10 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CandorError, errorCodes, errorTypes, type ErrorCode } from "@candor/contract";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { CandorError, errorCodes, errorTypes, policySchema, type ErrorCode } from "@candor/contract";
 import { toFailure } from "./failure.js";
 
 const coded = (code: string, message = "m"): Error => Object.assign(new TypeError(message), { code });
 const named = (name: string): Error => Object.assign(new TypeError("m"), { name });
+
+/** An address at which nobody listens any more. */
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return `http://127.0.0.1:${port}/`;
+}
 
 describe("F1 F10 toFailure", () => {
   it.each([
@@ -43,6 +56,46 @@ describe("F1 F10 toFailure", () => {
     ["a key in doubt", new CandorError("intent-key-in-doubt", "m"), "in-doubt", true],
   ])("%s", (_, error, type, mayHaveHappened) => {
     expect(toFailure(error)).toMatchObject({ type, mayHaveHappened });
+  });
+
+  it.each([
+    ["all routes are tried in vain", [coded("ECONNREFUSED"), coded("ENOTFOUND")], "unavailable", false],
+    ["one may have happened all the same", [coded("ECONNREFUSED"), coded("ECONNRESET")], "unavailable", true],
+    ["one is not to be repeated, wherever it stands", [{ status: 503 }, { status: 401 }], "denied", true],
+    ["one is known to nobody", [{ status: 429 }, new TypeError("bug")], "defect", true],
+    ["one lies deeper", [new AggregateError([{ status: 409 }])], "conflict", false],
+    ["none is there", [], "defect", true],
+  ])("takes the gravest of several failures at once: %s", (_, errors, type, mayHaveHappened) => {
+    expect(toFailure(new AggregateError(errors))).toMatchObject({ type, mayHaveHappened });
+    expect(toFailure(new TypeError("wrapped", { cause: new AggregateError(errors) }))).toMatchObject({ type });
+  });
+
+  it("ends on failures that hold each other", () => {
+    const errors: unknown[] = [];
+    for (let i = 0; i < 16; i += 1) errors.push({ errors });
+    expect(toFailure({ errors }).type).toBe("defect");
+  });
+
+  it("knows what a parser of zod throws, and what fetch, AbortSignal and JSON.parse do", async () => {
+    const thrown = async (run: () => unknown): Promise<unknown> => {
+      try {
+        return await run();
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(toFailure(await thrown(() => policySchema.parse({})))).toMatchObject({ type: "invalid-input" });
+    const url = await closedAddress();
+    expect(toFailure(await thrown(() => fetch(url)))).toMatchObject({ type: "unavailable", mayHaveHappened: false });
+    expect(toFailure(await thrown(() => fetch("no address")))).toMatchObject({ type: "invalid-input" });
+    expect(toFailure(await thrown(() => fetch(url, { signal: AbortSignal.abort() })))).toMatchObject({
+      type: "cancelled",
+    });
+    const late = AbortSignal.timeout(0);
+    await once(late, "abort");
+    expect(toFailure(late.reason)).toMatchObject({ type: "transient" });
+    expect(toFailure(await thrown(() => JSON.parse("{") as unknown))).toMatchObject({ type: "defect" });
+    expect(toFailure(await thrown(() => readFileSync("/no/such/file")))).toMatchObject({ type: "invalid-input" });
   });
 
   it("takes the agent's own type first", () => {

@@ -6,9 +6,12 @@ import {
   byStatus,
   byStatusClass,
   bySystemCode,
+  gravest,
   typeTable,
   type Classified,
 } from "./failure-tables.js";
+import { retryAfterOf } from "./retry-after.js";
+import { fieldsOf, read, type Fields } from "./thrown-fields.js";
 
 /** Whatever was thrown, as a typed fact (F1, F10). `description` is prose: it is sealed before it leaves the process. */
 export interface Failure {
@@ -18,6 +21,8 @@ export interface Failure {
   readonly given: Finality;
   /** True unless the call is known to have been turned away before it did anything. */
   readonly mayHaveHappened: boolean;
+  /** What the other side asked to be waited before the next try, in ms; undefined if it did not say. */
+  readonly retryAfterMs?: number;
   readonly description: string;
 }
 
@@ -27,21 +32,9 @@ export type Classify = (error: unknown) => ErrorType | undefined;
 /** How far causes are followed; a cycle ends here too. */
 const deepest = 8;
 const longestDescription = 4_096;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsOf(value: unknown): Fields | undefined {
-  return (typeof value === "object" && value !== null) || typeof value === "function" ? (value as Fields) : undefined;
-}
-
-/** Reads a property of somebody else's object; one that throws is as good as none. */
-function read(fields: Fields, name: string): unknown {
-  try {
-    return fields[name];
-  } catch {
-    return undefined;
-  }
-}
+/** Members of one list of failures, and failures of one error in all, that are looked at. */
+const mostMembers = 16;
+const mostSearched = 64;
 
 function ownRow<T>(table: Readonly<Record<PropertyKey, T>>, key: unknown): T | undefined {
   if (typeof key !== "string" && typeof key !== "number") return undefined;
@@ -72,21 +65,45 @@ function classifyOne(error: unknown): Classified | undefined {
 function causesOf(error: unknown): unknown[] {
   const fields = fieldsOf(error);
   if (fields === undefined) return [];
-  const errors = read(fields, "errors");
-  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
-  return [read(fields, "cause"), first].filter((cause) => cause !== undefined && cause !== null);
+  return [read(fields, "cause"), ...membersOf(fields)].filter((cause) => cause !== undefined && cause !== null);
+}
+
+/** The failures of an `AggregateError`, as many as are looked at. */
+function membersOf(fields: Fields): unknown[] {
+  try {
+    const errors = read(fields, "errors");
+    return Array.isArray(errors) ? errors.slice(0, mostMembers) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What is left to look at, so that nested lists of failures can't be multiplied. */
+interface Search {
+  left: number;
 }
 
 /** A wrapper says less than what it wraps: `fetch failed` has the reason in its cause. */
-function classify(error: unknown, depth = 0): Classified | undefined {
+function classify(error: unknown, search: Search, depth = 0): Classified | undefined {
   const own = classifyOne(error);
-  if (own !== undefined || depth >= deepest) return own;
-  for (const cause of causesOf(error)) {
-    const found = classify(cause, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  search.left -= 1;
+  if (own !== undefined || depth >= deepest || search.left <= 0) return own;
+  const fields = fieldsOf(error);
+  if (fields === undefined) return undefined;
+  const cause = read(fields, "cause");
+  const caused = cause === undefined || cause === null ? undefined : classify(cause, search, depth + 1);
+  return caused ?? allOf(membersOf(fields).map((member) => classify(member, search, depth + 1)));
 }
+
+/** What several failures at once come to: the gravest type, and turned away only if each of them was. */
+function allOf(members: readonly (Classified | undefined)[]): Classified | undefined {
+  if (members.every((member) => member === undefined)) return undefined;
+  const known = members.map((member) => member ?? unknownFailure);
+  const type = gravest.find((one) => known.some((member) => member.type === one)) ?? "defect";
+  return { type, turnedAway: known.every(({ turnedAway }) => turnedAway) };
+}
+
+const unknownFailure: Classified = { type: "defect", turnedAway: false };
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
@@ -116,16 +133,26 @@ function describe(error: unknown): string {
 
 /**
  * Turns anything that was thrown into a typed failure, by table: our own errors by code, then the error's name, HTTP
- * status and system code, then its causes. What no row knows is a `defect`, so that an unknown error is never retried.
+ * status and system code, then its causes, then what an `AggregateError` holds. What no row knows is a `defect`, so that
+ * an unknown error is never retried.
  *
  * @param error anything, also a string or nothing
  * @param classifyOwn the agent's own table; where it answers, it wins
+ * @param nowMs what a `Retry-After` that is a date is counted from, in ms since 1970
  */
-export function toFailure(error: unknown, classifyOwn?: Classify): Failure {
+export function toFailure(error: unknown, classifyOwn?: Classify, nowMs: number = Date.now()): Failure {
   const own = classifyOwn?.(error);
-  const classified: Classified = classify(error) ?? { type: "defect", turnedAway: false };
+  const classified = classify(error, { left: mostSearched }) ?? unknownFailure;
   const type = own ?? classified.type;
   const { retryable, given, turnedAway: ownTurnedAway } = typeTable[type];
   const turnedAway = own === undefined ? classified.turnedAway : ownTurnedAway;
-  return { type, retryable, given, mayHaveHappened: !turnedAway, description: describe(error) };
+  const retryAfterMs = retryAfterOf(error, nowMs);
+  return {
+    type,
+    retryable,
+    given,
+    mayHaveHappened: !turnedAway,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    description: describe(error),
+  };
 }

@@ -17,6 +17,8 @@ export interface FaultFacts extends FaultPlace {
   readonly recovered: boolean;
   readonly attempt: number;
   readonly priors: readonly PriorAttempt[];
+  /** What the other side asked to be waited before the next try, in ms. */
+  readonly retryAfterMs?: number | undefined;
   readonly description: string;
   readonly unverifiedHint?: string | undefined;
 }
@@ -86,6 +88,7 @@ export class FaultLog {
       recovered: false,
       attempt: scope?.attempt ?? 1,
       priors: scope?.priors ?? [],
+      retryAfterMs: failure.retryAfterMs,
       description: failure.description,
     });
   }
@@ -107,7 +110,7 @@ export class FaultLog {
   async #record(facts: FaultFacts): Promise<number | undefined> {
     if (!this.#isOpen()) return undefined;
     const { operation, upstream, covers, type, finality, recovered, attempt, priors, description } = facts;
-    const { unverifiedHint } = facts;
+    const { unverifiedHint, retryAfterMs } = facts;
     const recorded = await this.#recorder.recordWhile("error", this.#isOpen, () => ({
       type,
       finality,
@@ -118,6 +121,7 @@ export class FaultLog {
       attempts: priors.slice(-mostListed),
       ...(covers === undefined ? {} : { covers }),
       effects: this.#state.book.listing,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       description: this.#prose.seal(description),
       ...(unverifiedHint === undefined ? {} : { unverifiedHint: this.#prose.seal(unverifiedHint) }),
     }));

@@ -42,12 +42,16 @@ const sentences: Table = {
   terminate: ({ reason, force }) => list(reason, force && "by force"),
   close: ({ state }) => state,
   accept: ({ mode, scope }) => list(mode, scope.adapter, scope.framework),
-  error: ({ type, finality, recovered, operation, upstream, attempt, description, unverifiedHint }, key) =>
+  error: (
+    { type, finality, recovered, operation, upstream, attempt, retryAfterMs, description, unverifiedHint },
+    key,
+  ) =>
     list(
       `${type}, ${finality}`,
       recovered && "recovered",
       `in ${operation}${upstream === undefined ? "" : ` at ${upstream}`}`,
       attempt > 1 && `attempt ${attempt}`,
+      retryAfterMs !== undefined && `asked to wait ${formatDuration(retryAfterMs)}`,
       quoted(description, key),
       unverifiedHint !== undefined && `unverified hint ${quoted(unverifiedHint, key) ?? ""}`,
     ),

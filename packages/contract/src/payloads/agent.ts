@@ -61,6 +61,8 @@ export const error = z.strictObject({
   attempts: z.array(priorAttempt).max(1000),
   covers: label.optional(),
   effects: z.array(committedEffect).max(1000),
+  /** What the other side asked to be waited before the next try. */
+  retryAfterMs: milliseconds.optional(),
   description: sealed.optional(),
   unverifiedHint: sealed.optional(),
 });
