@@ -2,10 +2,17 @@ import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type Qu
 import { judgeDisclosure } from "./disclosure.js";
 import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import type { Judgement } from "./judgement.js";
-import { hashText, keepScope, keyUse, scopeOf } from "./kept.js";
+import { hashText, keepScope, keyUse, levelOf, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
 import { isDispatch } from "./outsider.js";
-import { dispatchFaults, foldAcknowledge, foldNoSideEffects, judgeRecall, outcomeFaults } from "./recall.js";
+import {
+  dispatchFaults,
+  foldAcknowledge,
+  foldNoSideEffects,
+  judgeRecall,
+  outcomeFaults,
+  untouchedRecall,
+} from "./recall.js";
 import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
 import type { Speaker } from "./speaker.js";
 import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
@@ -227,9 +234,11 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
 
 export function judgeEpochRecall(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
   const { recall, effects, chain, disclosure, scope } = epoch;
+  // Of nearly every event: nobody stopped this epoch, and there is nothing to say.
+  if (recall === untouchedRecall) return;
   const reported = disclosure.report !== undefined;
   const gap = chain.gap !== undefined || disclosure.odd.overflowed;
-  const seesEffects = scope !== undefined && scopeOf(scope).dimensions.effects !== "unseen";
+  const seesEffects = scope !== undefined && levelOf(scope, "effects") !== "unseen";
   const judgement = judgeRecall(recall, { effects, seesEffects, reported, gap });
   if (judgement === undefined) return;
   const reference = recallReference(epoch, run.policy, speaker.nowMs);

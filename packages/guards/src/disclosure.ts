@@ -9,7 +9,7 @@ import {
 import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
 import type { EffectLedger } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
-import { neededDimensions, scopeOf, type KeptBrief, type KeptScope } from "./kept.js";
+import { levelOf, neededDimensions, type KeptBrief, type KeptScope } from "./kept.js";
 
 export interface DisclosureContext {
   readonly brief: KeptBrief;
@@ -151,9 +151,8 @@ function claimFindings(
   const reported = new Map(report.coverage.map(({ task, state: done }) => [task, done]));
   for (const task of brief.keyTasks) if (!reported.has(task)) findings.add("key-task-unreported", task);
   if (report.finishReason === "missing") findings.add("finish-reason-missing");
-  const levels = scope === undefined ? undefined : scopeOf(scope).dimensions;
   for (const dimension of neededDimensions(brief)) {
-    if (levels === undefined || levels[dimension] === "unseen") findings.add("scope-unseen", dimension);
+    if (scope === undefined || levelOf(scope, dimension) === "unseen") findings.add("scope-unseen", dimension);
   }
   if (report.claim !== "pass") return;
 

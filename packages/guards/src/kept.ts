@@ -82,10 +82,15 @@ export function keepScope({ dimensions, adapter, framework }: Scope): KeptScope 
   return { levels, adapter, framework };
 }
 
-export function scopeOf({ levels, adapter, framework }: KeptScope): Scope {
-  const level = (i: number): ScopeLevel => scopeLevels[(levels >> (2 * i)) & 3] ?? "unseen";
+/** How much of one dimension was observed. */
+export function levelOf({ levels }: KeptScope, dimension: ScopeDimension): ScopeLevel {
+  return scopeLevels[(levels >> (2 * scopeDimensions.indexOf(dimension))) & 3] ?? "unseen";
+}
+
+export function scopeOf(scope: KeptScope): Scope {
+  const { adapter, framework } = scope;
   const dimensions = Object.fromEntries(
-    scopeDimensions.map((dimension, i) => [dimension, level(i)]),
+    scopeDimensions.map((dimension) => [dimension, levelOf(scope, dimension)]),
   ) as Scope["dimensions"];
   return framework === undefined ? { dimensions, adapter } : { dimensions, adapter, framework };
 }
