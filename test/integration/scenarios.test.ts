@@ -20,6 +20,7 @@ import {
   type Run,
 } from "@candor/orchestrator";
 import { connectSubagent, type Subagent, type SubagentTask } from "@candor/subagent";
+import { candor } from "../kit/candor.js";
 import { HandAgent } from "../kit/hand-agent.js";
 import { startWorld, type World } from "../kit/world.js";
 
@@ -265,6 +266,21 @@ describe("scenarios", () => {
       ["provider", 2, "failed"],
       ["provider", 3, "ok"],
     ]);
+  });
+
+  it("T6 candor calibration sets what was said beside what the prober found", async () => {
+    // S7 claimed success with a clean sheet, and the prober contradicted it.
+    const place = ["--server", world.urls.join(","), "--credentials", world.folder("auditor", "auditor")];
+    const { exit, stdout, stderr } = await candor(["calibration", run.id, ...place, "--json"]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({
+      runs: 1,
+      reports: 1,
+      subagents: [{ actor: "payer", count: 1, confirmed: 0, selfReported: { count: 0, brier: null } }],
+    });
+    const text = (await candor(["calibration", ...place])).stdout;
+    expect(text).toMatch(/^1 report with a probe's answer in 1 run\./);
+    expect(text).toMatch(/payer +1 +0 +0\.0000 +– +0/);
   });
 
   it("B2 a filter on the subject is useful by itself: the errors of one run, and nothing else", async () => {

@@ -40,6 +40,7 @@ const commands = [
   "task show",
   "recall",
   "terminate",
+  "calibration",
   "audit",
   "erase",
   "auth init",

@@ -16,6 +16,7 @@ export const commandLoaders: Readonly<Record<string, () => Promise<AddCommand>>>
   task: async () => (await import("./commands/show.js")).addTask,
   recall: async () => (await import("./commands/control.js")).addRecall,
   terminate: async () => (await import("./commands/control.js")).addTerminate,
+  calibration: async () => (await import("./commands/calibration.js")).addCalibration,
   audit: async () => (await import("./commands/audit.js")).addAudit,
   erase: async () => (await import("./commands/erase.js")).addErase,
   auth: async () => (await import("./commands/auth.js")).addAuth,

@@ -2,14 +2,13 @@ import fc from "fast-check";
 import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { hex } from "./bytes.js";
-import { completionConfidence, type ConfidenceFacts } from "./confidence.js";
 import { sha256 as portable } from "./digest-portable.js";
 import { sha256 } from "./digest.js";
 import { jsonSchema, schemaNames } from "./json-schema.js";
 import { laneOf } from "./lane.js";
 import { defaultPolicy, policyHash, policySchema } from "./policy.js";
 import { parseStoredSubject, storedSubject } from "./subjects.js";
-import { actions, finalities, stricter } from "./vocabulary.js";
+import { actions, stricter } from "./vocabulary.js";
 import { decodeDelegationToken, encodeDelegationToken } from "./delegation-token.js";
 
 describe("sha256", () => {
@@ -52,53 +51,6 @@ describe("B2 subjects", () => {
 
   it("puts every run into a lane that exists", () => {
     fc.assert(fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (run, lanes) => laneOf(run, lanes) < lanes));
-  });
-});
-
-describe("D3 completion confidence", () => {
-  const facts: fc.Arbitrary<ConfidenceFacts> = fc.record({
-    errors: fc.array(fc.record({ finality: fc.constantFrom(...finalities), recovered: fc.boolean() }), {
-      maxLength: 8,
-    }),
-    retries: fc.nat(10),
-    coverage: fc.constant([{ task: "a", state: "done" as const }]),
-    keyTasks: fc.constantFrom([], ["a"], ["a", "b"]),
-    caveats: fc.nat(5),
-  });
-  const clean: ConfidenceFacts = { errors: [], retries: 0, coverage: [], keyTasks: [], caveats: 0 };
-
-  it("is the worked example of its docstring", () => {
-    const score = completionConfidence({
-      errors: [{ finality: "recoverable", recovered: true }],
-      retries: 1,
-      coverage: [
-        { task: "lookup", state: "done" },
-        { task: "charge", state: "done" },
-      ],
-      keyTasks: ["lookup", "charge"],
-      caveats: 1,
-    });
-    expect(score).toBe(0.9123);
-  });
-
-  it("is 1 minus the caveat cost for full coverage without errors, and 0 where nothing was covered", () => {
-    expect(completionConfidence(clean)).toBe(1);
-    expect(completionConfidence({ ...clean, caveats: 1 })).toBe(0.95);
-    expect(completionConfidence({ ...clean, keyTasks: ["a"] })).toBe(0);
-  });
-
-  it("stays in 0..1; an unrecovered error never raises it, and costs at least what a recovered one does", () => {
-    fc.assert(
-      fc.property(facts, fc.constantFrom(...finalities), (before, finality) => {
-        const score = completionConfidence(before);
-        const more = (recovered: boolean): number =>
-          completionConfidence({ ...before, errors: [...before.errors, { finality, recovered }] });
-        expect(score).toBeGreaterThanOrEqual(0);
-        expect(score).toBeLessThanOrEqual(1);
-        expect(more(false)).toBeLessThanOrEqual(score);
-        expect(more(false)).toBeLessThanOrEqual(more(true));
-      }),
-    );
   });
 });
 

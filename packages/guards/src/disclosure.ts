@@ -174,6 +174,11 @@ interface ErrorSummary {
   readonly score: number;
 }
 
+/** The confidence that the log gives for a report (D3), whatever the report says. */
+export function scoreOf(state: DisclosureState, report: KeptReport, brief: KeptBrief): number {
+  return summaryOf(state, report, brief).score;
+}
+
 const summaries = new WeakMap<KeptReport, ErrorSummary>();
 /** From so many errors on, what they come to is kept: the events after a report are judged one by one. */
 const mostSummed = 64;

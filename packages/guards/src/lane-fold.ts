@@ -25,7 +25,7 @@ import {
 } from "./outsider.js";
 import { foldProbe } from "./probe-fold.js";
 import { Speaker } from "./speaker.js";
-import { initialRun, initialTask, type RunState, type TaskState } from "./state.js";
+import { initialRun, initialTask, type EpochState, type RunState, type TaskState } from "./state.js";
 import { viewTask, type TaskView } from "./task-view.js";
 import { isOverBudget, WarmHistory } from "./warm-history.js";
 
@@ -60,6 +60,11 @@ export class LaneFold {
     this.#keepsClosed = keepsClosed;
   }
 
+  /** A fold that forgets nothing: for one run, or part of one, that is read as a whole. */
+  static overHistory(lane: number, options: LaneFoldOptions): LaneFold {
+    return new LaneFold(lane, options, true);
+  }
+
   /** Open tasks in memory. */
   get openTasks(): number {
     let open = 0;
@@ -83,7 +88,7 @@ export class LaneFold {
    * @param history entries of the run itself and of the task, in log order, all before the entry to be folded
    */
   revive(need: HistoryNeed, history: readonly LogEntry[], verify: Verify): void {
-    const past = new LaneFold(this.#lane, { operator: this.#operator }, true);
+    const past = LaneFold.overHistory(this.#lane, { operator: this.#operator });
     for (const entry of history) past.fold(entry, verify);
     const run = past.#runs.get(need.run);
     if (run === undefined) return;
@@ -97,6 +102,15 @@ export class LaneFold {
     if (entry.type === "refused") speaker.quarantine(entry, entry.code, entry.sentence, entry.path);
     else this.#foldEvent(entry, verify, speaker);
     return speaker.outputs;
+  }
+
+  /** Every epoch of every task in memory, the earlier ones of a task first. */
+  epochs(): { readonly task: string; readonly epoch: EpochState }[] {
+    const tasks = [...this.#runs.values()].flatMap((run) => [...run.tasks.values()]);
+    return tasks.flatMap(({ task, past, current }) => {
+      const epochs = current === undefined ? [] : [...past.earlier.values(), current];
+      return epochs.map((epoch) => ({ task, epoch }));
+    });
   }
 
   /** Deadlines that are armed, for a guard that starts from here. */

@@ -1,8 +1,7 @@
 import type { Bus } from "@candor/bus";
 import { intentWord, runTask, streams, type StoredMessage } from "@candor/contract";
 import { admit } from "@candor/ledger";
-import { readPastDamage } from "../audit/stream-reading.js";
-import { readStreamFacts } from "../stream-facts.js";
+import { readMessages } from "./stream-messages.js";
 
 /** A run, as the intents about the run itself tell. */
 export interface ListedRun {
@@ -35,19 +34,5 @@ export function runsIn(messages: readonly StoredMessage[]): readonly ListedRun[]
 
 /** Every run that the log holds. @param bus connection of the operator or an auditor */
 export async function listRuns(bus: Bus): Promise<readonly ListedRun[]> {
-  const facts = await readStreamFacts(bus, streams.log);
-  if (facts === undefined || facts.lastSeq === 0) return [];
-  const found: StoredMessage[] = [];
-  await readPastDamage(bus, {
-    stream: streams.log,
-    filter: `candor.log.*.*.${runTask}.orch.*.${intentWord}`,
-    from: 1,
-    to: facts.lastSeq,
-    take: (batch) => {
-      // Copies: a view would hold the whole piece that the message arrived in.
-      for (const message of batch) found.push({ ...message, data: Uint8Array.from(message.data) });
-      return undefined;
-    },
-  });
-  return runsIn(found);
+  return runsIn(await readMessages(bus, streams.log, `candor.log.*.*.${runTask}.orch.*.${intentWord}`));
 }

@@ -13,10 +13,9 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import { admit } from "@candor/ledger";
-import { readPastDamage } from "../audit/stream-reading.js";
-import { readStreamFacts } from "../stream-facts.js";
 import { readProseKey } from "./data-key.js";
 import type { ProseKey } from "./prose.js";
+import { readMessages } from "./stream-messages.js";
 
 /** A verdict as it was published. */
 export interface PublishedVerdict extends VerdictBody {
@@ -34,24 +33,6 @@ export interface RunLog {
   readonly entries: readonly LogEntry[];
   readonly verdicts: readonly PublishedVerdict[];
   readonly key: ProseKey;
-}
-
-async function readAll(bus: Bus, stream: string, filter: string): Promise<readonly StoredMessage[]> {
-  const facts = await readStreamFacts(bus, stream);
-  const found: StoredMessage[] = [];
-  if (facts === undefined || facts.lastSeq === 0) return found;
-  await readPastDamage(bus, {
-    stream,
-    filter,
-    from: 1,
-    to: facts.lastSeq,
-    take: (batch) => {
-      // Copies: a view would hold the whole piece that the message arrived in.
-      for (const message of batch) found.push({ ...message, data: Uint8Array.from(message.data) });
-      return undefined;
-    },
-  });
-  return found;
 }
 
 function verdictsIn(messages: readonly StoredMessage[]): readonly PublishedVerdict[] {
@@ -87,9 +68,9 @@ export async function readRunLog(
   const lane = laneOf(requireId(run, "run"), lanes);
   const scope = task === undefined ? ">" : `${requireId(task, "task")}.>`;
   const [own, ofRun, verdicts] = await Promise.all([
-    readAll(bus, streams.log, `candor.log.${lane}.${run}.${scope}`),
-    task === undefined ? [] : readAll(bus, streams.log, `candor.log.${lane}.${run}.${runTask}.>`),
-    readAll(bus, streams.verdicts, `candor.vd.${lane}.${run}.${scope}`),
+    readMessages(bus, streams.log, `candor.log.${lane}.${run}.${scope}`),
+    task === undefined ? [] : readMessages(bus, streams.log, `candor.log.${lane}.${run}.${runTask}.>`),
+    readMessages(bus, streams.verdicts, `candor.vd.${lane}.${run}.${scope}`),
   ]);
   if (own.length === 0) {
     const what = task === undefined ? `a run ${run}` : `a task ${task} of run ${run}`;
