@@ -171,6 +171,22 @@ describe("closed tasks", () => {
   });
 });
 
+describe("R3 with its run a task is over", () => {
+  it("though nobody closed it: a dispatch that comes later is a ghost, also behind a gap", () => {
+    for (const skips of [false, true]) {
+      const scenario = acceptedTask({ policy: { lateEventsPerActor: 1 } });
+      scenario.report();
+      scenario.intent("_run", "run-close", { state: "completed" });
+      expect(scenario.last("recall")).toBeUndefined();
+      if (skips) scenario.record("t1", "error", scenario.errorPayload());
+      for (let i = 0; i < 3; i += 1) scenario.error();
+      scenario.dispatch();
+      expect(scenario.last("recall")).toMatchObject({ verdict: "GHOST_ACTION_DETECTED", action: "halt" });
+      expect(scenario.replay().verdicts).toEqual(scenario.verdicts);
+    }
+  });
+});
+
 describe("keys are trusted by log time", () => {
   it("a revoked prober key no longer counts, and one added instead does", () => {
     const scenario = acceptedTask({ brief: { critical: true } });

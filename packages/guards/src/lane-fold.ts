@@ -280,6 +280,8 @@ export class LaneFold {
     } else if (entry.kind === "run-close") {
       for (const task of run.tasks.values()) {
         if (task.current === undefined || task.control.standing === "closed") continue;
+        // With its run a task is over: whatever it dispatches later is a ghost, although no fence stopped it.
+        task.control.standing = "closed";
         settle(task.current);
         judgeEpoch(run, task, task.current, speaker);
         if (!this.#keepsClosed) this.#closeTask(run, task, speaker);
