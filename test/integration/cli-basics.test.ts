@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addIdentity } from "@candor/cli";
 import { errorCodes, exitCodes, type ErrorCode } from "@candor/contract";
 import { parseCredentials, readCertificateFile, readCredentials } from "@candor/ledger/files";
-import { candor, candorPath } from "../kit/candor.js";
+import { candor, candorHere, candorPath } from "../kit/candor.js";
 
 let dir = "";
 beforeAll(async () => {
@@ -55,21 +55,21 @@ describe("B7 candor auth", () => {
   it("makes an operator once, adds identities once, and lists them", async () => {
     const auth = join(dir, "auth");
     const init = async (): Promise<object> =>
-      JSON.parse((await candor(["auth", "init", auth, "--json"])).stdout) as object;
+      JSON.parse((await candorHere(["auth", "init", auth, "--json"])).stdout) as object;
     const first = await init();
     expect(first).toMatchObject({ made: true });
     expect(await init()).toEqual({ ...first, made: false });
 
-    const added = await candor(["auth", "add", "agent", "payer", "--dir", auth, "--json"]);
+    const added = await candorHere(["auth", "add", "agent", "payer", "--dir", auth, "--json"]);
     expect(JSON.parse(added.stdout)).toMatchObject({ role: "agent", name: "payer", reloaded: false });
-    const twice = await candor(["auth", "add", "agent", "payer", "--dir", auth]);
+    const twice = await candorHere(["auth", "add", "agent", "payer", "--dir", auth]);
     expect(twice).toMatchObject({ exit: 2, stdout: "" });
     expect(twice.stderr).toContain("exists already");
 
-    const { stdout } = await candor(["auth", "list", "--dir", auth, "--json"]);
+    const { stdout } = await candorHere(["auth", "list", "--dir", auth, "--json"]);
     const listed = JSON.parse(stdout) as readonly { readonly role: string; readonly name: string }[];
     expect(listed.map(({ role, name }) => `${role} ${name}`)).toEqual(["agent payer", "operator operator"]);
-    const exported = (await candor(["auth", "export", "agent", "payer", "--dir", auth])).stdout;
+    const exported = (await candorHere(["auth", "export", "agent", "payer", "--dir", auth])).stdout;
     expect(parseCredentials(exported)).toMatchObject({ role: "agent", name: "payer" });
     expect((await stat(join(auth, "agent-payer"))).mode & 0o777).toBe(0o700);
     expect((await stat(join(auth, "agent-payer", "signing.seed"))).mode & 0o777).toBe(0o600);
@@ -80,13 +80,13 @@ describe("B7 candor auth", () => {
 
   it("renews one whose folder is lost: the old connection key is in no file of the server any more", async () => {
     const auth = join(dir, "renewed");
-    await candor(["auth", "init", auth]);
-    await candor(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
+    await candorHere(["auth", "init", auth]);
+    await candorHere(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
     const old = readCredentials(join(auth, "orchestrator-fleet"));
     await rm(join(auth, "orchestrator-fleet"), { recursive: true });
-    const again = await candor(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
+    const again = await candorHere(["auth", "add", "orchestrator", "fleet", "--dir", auth]);
     expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("--renew") as string });
-    const renewed = await candor(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth]);
+    const renewed = await candorHere(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth]);
     expect(renewed).toMatchObject({ exit: 0, stdout: expect.stringContaining("open new runs") as string });
     const { connectionKey, signer } = readCredentials(join(auth, "orchestrator-fleet"));
     const rules = await readFile(join(auth, "server", "auth.conf"), "utf8");
@@ -94,16 +94,16 @@ describe("B7 candor auth", () => {
     expect(rules).not.toContain(old.connectionKey);
     expect(readCertificateFile(join(auth, "certificates", "orchestrator-fleet.json")).key).toBe(signer.publicKey);
     // With the folder still there, as after a key got known: the old one is put aside.
-    const json = await candor(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth, "--json"]);
+    const json = await candorHere(["auth", "add", "orchestrator", "fleet", "--renew", "--dir", auth, "--json"]);
     const { replaced } = JSON.parse(json.stdout) as { readonly replaced: string };
     expect(readCredentials(replaced).connectionKey).toBe(connectionKey);
-    const unknown = await candor(["auth", "add", "agent", "nobody", "--renew", "--dir", auth]);
+    const unknown = await candorHere(["auth", "add", "agent", "nobody", "--renew", "--dir", auth]);
     expect(unknown).toMatchObject({ exit: 2, stderr: expect.stringMatching(/^candor: not-found: /) as string });
   });
 
   it("keeps every identity when several processes add some at once", async () => {
     const auth = join(dir, "many");
-    await candor(["auth", "init", auth]);
+    await candorHere(["auth", "init", auth]);
     const names = ["a0", "a1", "a2", "a3"];
     const results = await Promise.all([
       ...names.map((name) => candor(["auth", "add", "agent", name, "--dir", auth])),

@@ -6,7 +6,7 @@ import { startEmbedded, type Embedded } from "@candor/cli";
 import { exitCodes } from "@candor/contract";
 import { connectOrchestrator, type Fleet, type Run } from "@candor/orchestrator";
 import { connectSubagent, type Subagent } from "@candor/subagent";
-import { candor, startCandor, type RunningCandor } from "../kit/candor.js";
+import { candor, candorHere, startCandor, type RunningCandor } from "../kit/candor.js";
 import { playHonestRun, stageOf } from "../kit/honest-run.js";
 
 let dir = "";
@@ -73,7 +73,7 @@ describe("Q3 candor run show and task show", () => {
     expect(stdout).toMatch(/^pays +1 +agent +delegated .* proceed +yes +FULL_DISCLOSURE_VERIFIED$/m);
     expect(stdout).toMatch(/^fails +1 +agent +delegated .* redispatch +yes /m);
     expect(stdout).toMatch(/^stops +1 +agent +recalled /m);
-    const json = JSON.parse((await candor(["run", "show", "told", ...data(), "--json"])).stdout) as object;
+    const json = JSON.parse((await candorHere(["run", "show", "told", ...data(), "--json"])).stdout) as object;
     expect(json).toMatchObject({
       run: "told",
       fleet: "fleet",
@@ -82,20 +82,20 @@ describe("Q3 candor run show and task show", () => {
   });
 
   it("lists the runs, for who does not know their ids", async () => {
-    const { exit, stdout } = await candor(["run", "list", ...auditor()]);
+    const { exit, stdout } = await candorHere(["run", "list", ...auditor()]);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^told +fleet +\d+ +\S+ +open$/m);
     expect(stdout).toMatch(/^live +fleet +\d+ +\S+ +open$/m);
     expect(stdout).toContain("candor run show live");
-    const json = JSON.parse((await candor(["run", "list", ...data(), "--json"])).stdout) as object;
+    const json = JSON.parse((await candorHere(["run", "list", ...data(), "--json"])).stdout) as object;
     expect(json).toMatchObject([{ run: "told", fleet: "fleet" }, { run: "live" }]);
   });
 
   it("Q5 show prose to the operator and to nobody else", async () => {
-    const open = await candor(["task", "show", "told", "pays", ...data()]);
+    const open = await candorHere(["task", "show", "told", "pays", ...data()]);
     expect(open.stdout).toContain("“paid the bill of bill@example.org”");
     expect(open.stdout).toMatch(/ error +unavailable, recoverable, in lookup at db, “TypeError: busy/);
-    const sealed = await candor(["task", "show", "told", "pays", ...auditor()]);
+    const sealed = await candorHere(["task", "show", "told", "pays", ...auditor()]);
     expect(sealed.exit).toBe(0);
     expect(sealed.stdout).toContain("(sealed)");
     expect(sealed.stdout).not.toContain("bill@example.org");
@@ -106,7 +106,7 @@ describe("Q3 candor run show and task show", () => {
       ["run", "show", "nothing"],
       ["task", "show", "told", "nothing"],
     ]) {
-      const { exit, stderr } = await candor([...args, ...data()]);
+      const { exit, stderr } = await candorHere([...args, ...data()]);
       expect(exit).toBe(exitCodes.usage);
       expect(stderr).toMatch(/^candor: not-found: .*\n$/);
     }
@@ -140,7 +140,7 @@ describe("Q3 candor tail", () => {
 describe("R1 R8 candor recall and terminate", () => {
   it("recall stops a subagent, and waits for the guard's last word if asked to", async () => {
     const { over } = await startTask("recalled");
-    const { exit, stdout } = await candor([
+    const { exit, stdout } = await candorHere([
       "recall",
       "live",
       "recalled",
@@ -160,7 +160,7 @@ describe("R1 R8 candor recall and terminate", () => {
       decision: { kind: "decided", action: "proceed" },
     });
     expect(await over).toMatchObject({ finishReason: "recalled" });
-    const again = await candor(["recall", "live", "recalled", "--grace", "2s", ...data()]);
+    const again = await candorHere(["recall", "live", "recalled", "--grace", "2s", ...data()]);
     expect(again.exit).toBe(exitCodes.refused);
     expect(again.stderr).toMatch(/^candor: [a-z-]+: .*\n$/);
   });
@@ -170,7 +170,7 @@ describe("R1 R8 candor recall and terminate", () => {
     const asked = await candor(["terminate", "live", "ended", ...data()]);
     expect(asked.exit).toBe(exitCodes.usage);
     expect(asked.stderr).toContain("--yes");
-    const { exit, stdout } = await candor(["terminate", "live", "ended", "--yes", "--wait", ...data()]);
+    const { exit, stdout } = await candorHere(["terminate", "live", "ended", "--yes", "--wait", ...data()]);
     expect(exit).toBe(0);
     expect(stdout).toContain("TERMINATED");
     await over;
@@ -181,7 +181,7 @@ describe("R1 R8 candor recall and terminate", () => {
       ["nothing", "t"],
       ["live", "nothing"],
     ] as const) {
-      const { exit, stderr } = await candor(["recall", id, task, "--grace", "1s", ...data()]);
+      const { exit, stderr } = await candorHere(["recall", id, task, "--grace", "1s", ...data()]);
       expect(exit).toBe(exitCodes.usage);
       expect(stderr).toMatch(/^candor: not-found: .*\n$/);
     }
@@ -190,22 +190,22 @@ describe("R1 R8 candor recall and terminate", () => {
 
 describe("Q3 candor streams", () => {
   it("shows streams as they should be, and differences before it changes anything", async () => {
-    const shown = await candor(["streams", "show", ...data()]);
+    const shown = await candorHere(["streams", "show", ...data()]);
     expect(shown).toMatchObject({ exit: 0 });
     expect(shown.stdout).toContain("All are as they should be.");
-    expect(await candor(["streams", "apply", "--check", ...data()])).toMatchObject({ exit: 0 });
-    const differs = await candor(["streams", "apply", "--check", "--replicas", "3", ...data()]);
+    expect(await candorHere(["streams", "apply", "--check", ...data()])).toMatchObject({ exit: 0 });
+    const differs = await candorHere(["streams", "apply", "--check", "--replicas", "3", ...data()]);
     expect(differs.exit).toBe(exitCodes.finding);
     expect(differs.stdout).toMatch(/CANDOR_LOG +num_replicas +1 +3 +update/);
     const unasked = await candor(["streams", "apply", "--replicas", "3", ...data()]);
     expect(unasked.exit).toBe(exitCodes.usage);
     expect(unasked.stderr).toContain("--yes");
-    const otherLanes = await candor(["streams", "apply", "--check", "--lanes", "8", ...data()]);
+    const otherLanes = await candorHere(["streams", "apply", "--check", "--lanes", "8", ...data()]);
     expect(otherLanes).toMatchObject({ exit: exitCodes.finding, stderr: "" });
     expect(otherLanes.stdout).toContain("can't be changed");
-    const fixed = await candor(["streams", "apply", "--lanes", "8", "--yes", ...data()]);
+    const fixed = await candorHere(["streams", "apply", "--lanes", "8", "--yes", ...data()]);
     expect(fixed.exit).toBe(exitCodes.setup);
     expect(fixed.stderr).toMatch(/^candor: streams-differ: .*\n$/);
-    expect((await candor(["streams", "apply", "--check", ...data()])).stdout).toContain("as they should be");
+    expect((await candorHere(["streams", "apply", "--check", ...data()])).stdout).toContain("as they should be");
   });
 });

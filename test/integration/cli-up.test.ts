@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectAs } from "@candor/cli";
 import { exitCodes } from "@candor/contract";
 import { readCredentials } from "@candor/ledger/files";
-import { candor, processesOf, startCandor, type RunningCandor } from "../kit/candor.js";
+import { candor, candorHere, processesOf, startCandor, type RunningCandor } from "../kit/candor.js";
 import { until } from "../kit/guard-stage.js";
 
 interface Up {
@@ -45,7 +45,7 @@ describe("Q3 B7 candor up", () => {
     const { process, up: found } = await up();
     expect(found).toMatchObject({ lanes: 16, guards: [{ name: "guard-1" }] });
 
-    const doctor = await candor(["doctor", "--data", data, "--json"]);
+    const doctor = await candorHere(["doctor", "--data", data, "--json"]);
     expect(doctor.exit).toBe(0);
     const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly { what: string; state: string }[] };
     expect(checks.filter(({ state }) => state !== "ok")).toEqual([]);
@@ -55,7 +55,7 @@ describe("Q3 B7 candor up", () => {
     expect(second.exit).toBe(exitCodes.setup);
     expect(second.stderr).toMatch(/^candor: server-failed: A server already runs on .*process \d+.*\n$/);
 
-    const added = await candor(["auth", "add", "agent", "late", "--dir", join(data, "auth"), "--json"]);
+    const added = await candorHere(["auth", "add", "agent", "late", "--dir", join(data, "auth"), "--json"]);
     expect(JSON.parse(added.stdout)).toMatchObject({ reloaded: true });
     const bus = await connectAs(readCredentials(join(data, "auth", "agent-late")), found.url);
     await bus.close();
@@ -82,7 +82,7 @@ describe("Q3 B7 candor up", () => {
       expect(JSON.parse(stderr)).toMatchObject({ error: { code: "server-failed" } });
     }
     const winner = starts[outcomes.indexOf(undefined)];
-    const doctor = await candor(["doctor", "--data", folder, "--json"]);
+    const doctor = await candorHere(["doctor", "--data", folder, "--json"]);
     expect(doctor.exit).toBe(0);
     winner?.child.kill("SIGINT");
     expect(await winner?.ended).toMatchObject({ exit: 0 });
@@ -177,39 +177,41 @@ describe("Q2 candor up where it can't", () => {
   it("makes no new operator over streams of one whose keys are gone, and doctor does not advise it", async () => {
     const folder = join(dir, "orphaned");
     await mkdir(join(folder, "jetstream/LOG/streams/CANDOR_LOG"), { recursive: true });
-    const { exit, stderr } = await candor(["up", "--data", folder, "--port", "0"]);
+    const { exit, stderr } = await candorHere(["up", "--data", folder, "--port", "0"]);
     expect({ exit, stderr }).toEqual({
       exit: exitCodes.usage,
       stderr: expect.stringMatching(/^candor: not-found: .*keys of their operator are gone.*\n$/) as string,
     });
     expect(existsSync(join(folder, "auth"))).toBe(false);
-    const doctor = await candor(["doctor", "--data", folder]);
+    const doctor = await candorHere(["doctor", "--data", folder]);
     expect(doctor.exit).toBe(exitCodes.setup);
     expect(doctor.stdout).toContain("keys of their operator are gone");
     expect(doctor.stdout).not.toContain("candor up");
-    expect((await candor(["audit", "--all", "--data", folder])).stderr).toContain("keys of their operator are gone");
+    expect((await candorHere(["audit", "--all", "--data", folder])).stderr).toContain(
+      "keys of their operator are gone",
+    );
   });
 
   it("says whose credentials are gone, and doctor how to get new ones", async () => {
     const folder = join(dir, "lost");
-    await candor(["auth", "init", join(folder, "auth")]);
-    await candor(["auth", "add", "guard", "guard-1", "--dir", join(folder, "auth")]);
+    await candorHere(["auth", "init", join(folder, "auth")]);
+    await candorHere(["auth", "add", "guard", "guard-1", "--dir", join(folder, "auth")]);
     await rm(join(folder, "auth", "guard-guard-1"), { recursive: true });
-    const { exit, stderr } = await candor(["up", "--data", folder, "--port", "0"]);
+    const { exit, stderr } = await candorHere(["up", "--data", folder, "--port", "0"]);
     expect({ exit, stderr }).toEqual({
       exit: exitCodes.usage,
       stderr: expect.stringMatching(/^candor: not-found: .*guard guard-1 .*--renew.*\n$/) as string,
     });
-    expect((await candor(["doctor", "--data", folder])).stdout).toMatch(
+    expect((await candorHere(["doctor", "--data", folder])).stdout).toMatch(
       /credentials of guard guard-1 +not here .*--renew/,
     );
   });
 
   it("says whose key others can read", async () => {
     const exposed = join(dir, "exposed");
-    await candor(["auth", "init", join(exposed, "auth")]);
+    await candorHere(["auth", "init", join(exposed, "auth")]);
     await chmod(join(exposed, "auth", "operator", "signing.seed"), 0o644);
-    const { exit, stderr } = await candor(["up", "--data", exposed, "--port", "0"]);
+    const { exit, stderr } = await candorHere(["up", "--data", exposed, "--port", "0"]);
     expect(exit).toBe(exitCodes.setup);
     expect(stderr).toMatch(/^candor: key-exposed: .*signing\.seed.*chmod.*\n$/);
   });

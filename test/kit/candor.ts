@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { createTerminal, runCli } from "@candor/cli";
 import { CandorError } from "@candor/contract";
 
 const builtMain = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
@@ -32,11 +34,17 @@ export interface RunningCandor {
   readonly ended: Promise<CandorResult>;
 }
 
+/** What a command line is run in: that of this process, without what changes how its output looks. */
+function environmentOf({ env = {} }: CandorOptions): Readonly<Record<string, string | undefined>> {
+  return { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, DEBUG: undefined, ...env };
+}
+
 /** Starts the built command line as a process of its own. */
-export function startCandor(args: readonly string[], { env = {}, cwd }: CandorOptions = {}): RunningCandor {
+export function startCandor(args: readonly string[], options: CandorOptions = {}): RunningCandor {
+  const { cwd } = options;
   const child = spawn(process.execPath, [candorPath, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, DEBUG: undefined, ...env },
+    env: environmentOf(options),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];
@@ -67,9 +75,32 @@ export function startCandor(args: readonly string[], { env = {}, cwd }: CandorOp
   };
 }
 
-/** Runs one command line to its end. */
+/** Runs one command line to its end, as a process of its own. */
 export function candor(args: readonly string[], options?: CandorOptions): Promise<CandorResult> {
   return startCandor(args, options).ended;
+}
+
+/**
+ * Runs one command line to its end in this process: all of it but the few lines of `main.ts`. Most of what a process
+ * costs is its start, so this is for tests of what a command does; `candor` is for those of the command as a process.
+ */
+export async function candorHere(
+  args: readonly string[],
+  options: Omit<CandorOptions, "cwd"> = {},
+): Promise<CandorResult> {
+  const texts = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof texts): Writable =>
+    new Writable({
+      decodeStrings: false,
+      write: (text: string, _, done) => {
+        texts[name] += text;
+        done();
+      },
+    });
+  const environment = environmentOf(options);
+  const terminal = createTerminal({ stdout: into("stdout"), stderr: into("stderr"), environment });
+  const exit = await runCli(args, terminal, environment);
+  return { exit, ...texts };
 }
 
 /** Ids of the processes whose command line names the text, as that of everything that belongs to a data folder does. */

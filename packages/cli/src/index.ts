@@ -11,3 +11,5 @@ export { connectAs } from "./embedded/connect.js";
 export { startEmbedded } from "./embedded/embedded.js";
 export type { Embedded, EmbeddedOptions } from "./embedded/embedded.js";
 export type { GuardProcess } from "./embedded/guard-process.js";
+export { createTerminal } from "./output/terminal.js";
+export type { Terminal, TerminalOptions } from "./output/terminal.js";
