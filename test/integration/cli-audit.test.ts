@@ -223,7 +223,10 @@ describe("B9 candor audit on data that somebody changed", () => {
 
 describe("B8 B9 candor audit on a server", () => {
   let world: World;
-  beforeEach(async () => {
+  /** What the server has stored, as each test finds it. */
+  const stored = (): string => join(world.dir, "server", "jetstream");
+  const kept = (): string => join(world.dir, "kept");
+  beforeAll(async () => {
     world = await startWorld({ identities: { agent: ["agent"] } });
     // Made anew so that the operator may delete from it, as nobody should be able to.
     const { jsm } = await world.connect("operator", "operator");
@@ -244,8 +247,16 @@ describe("B8 B9 candor audit on a server", () => {
       "r",
     );
     await guard.kill("SIGTERM");
+    await world.nodes[0]?.stop();
+    await cp(stored(), kept(), { recursive: true });
   });
-  afterEach(() => world.close());
+  beforeEach(async () => {
+    await world.nodes[0]?.stop();
+    await rm(stored(), { recursive: true });
+    await cp(kept(), stored(), { recursive: true });
+    await world.nodes[0]?.restart();
+  });
+  afterAll(() => world.close());
 
   const at = (): readonly string[] => [
     "--server",

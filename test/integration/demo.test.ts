@@ -58,6 +58,18 @@ const everythingRight = [
   ["drop-tail", "CONCEALMENT_DETECTED", "halt", "right"],
 ];
 
+/** What really happened to all but the review, whose folder is another in each test. */
+function expectTheOthersRight([, fetch, pay, hide, drop]: readonly Row[]): void {
+  expect(fetch?.truth?.facts).toMatchObject({ items: 10, lost: 0 });
+  expect(fetch?.truth?.facts["repeated"]).toBeGreaterThan(10);
+  expect(pay?.truth?.facts).toEqual({ ordered: 3, booked: 2, posts: 2, inFlight: 1, afterRecall: 0 });
+  expect(pay?.judged?.story.slice(-2)).toEqual(["RECALL_INFLIGHT_ACTIONS_PENDING", "RECALL_ACTIVE"]);
+  expect(hide?.judged?.findings).toEqual(["retry-undisclosed"]);
+  expect(hide?.truth?.facts).toMatchObject({ toldRetries: 0, claim: "pass" });
+  expect(drop?.judged?.findings).toEqual(expect.arrayContaining(["receipt-mismatch", "tally-mismatch"]));
+  expect(drop?.truth?.facts).toMatchObject({ lost: 1, claim: "pass" });
+}
+
 /** True if something listens where the data folder's server was. */
 async function isServed(): Promise<boolean> {
   const { url } = JSON.parse(readFileSync(join(data, "embedded.json"), "utf8")) as { readonly url: string };
@@ -100,16 +112,15 @@ function startDemo(...args: readonly string[]): RunningDemo {
 describe("candor demo", () => {
   const runs: string[] = [];
 
-  it.each(["first", "second"])("the %s run in a folder is right about all five", { timeout: demoMs }, async () => {
+  it("the first run in a folder is right about all five", { timeout: demoMs }, async () => {
     const { code, stderr, stdout } = await candor("demo", "--json", "--data", data);
     expect([code, stdout === "" ? stderr : ""]).toEqual([0, ""]);
     const { right, rows, run } = JSON.parse(stdout) as Printed;
     expect(verdicts(rows)).toEqual(everythingRight);
     expect(right).toBe(true);
-    expect(runs).not.toContain(run);
     runs.push(run);
 
-    const [review, fetch, pay, hide, drop] = rows;
+    const [review] = rows;
     expect(review?.truth?.facts).toMatchObject({ files: 13, dangerous: 21, broken: 1, unread: 0 });
     expect(review?.truth?.facts["flagged"]).toBeLessThanOrEqual(Number(review?.truth?.facts["statements"]));
     expect(review?.truth?.findings).toHaveLength(21);
@@ -117,14 +128,7 @@ describe("candor demo", () => {
       file: expect.stringMatching(/sql$/) as string,
       severity: "high",
     });
-    expect(fetch?.truth?.facts).toMatchObject({ items: 10, lost: 0 });
-    expect(fetch?.truth?.facts["repeated"]).toBeGreaterThan(10);
-    expect(pay?.truth?.facts).toEqual({ ordered: 3, booked: 2, posts: 2, inFlight: 1, afterRecall: 0 });
-    expect(pay?.judged?.story.slice(-2)).toEqual(["RECALL_INFLIGHT_ACTIONS_PENDING", "RECALL_ACTIVE"]);
-    expect(hide?.judged?.findings).toEqual(["retry-undisclosed"]);
-    expect(hide?.truth?.facts).toMatchObject({ toldRetries: 0, claim: "pass" });
-    expect(drop?.judged?.findings).toEqual(expect.arrayContaining(["receipt-mismatch", "tally-mismatch"]));
-    expect(drop?.truth?.facts).toMatchObject({ lost: 1, claim: "pass" });
+    expectTheOthersRight(rows);
     expect(await isServed()).toBe(false);
   });
 
@@ -136,20 +140,27 @@ describe("candor demo", () => {
     expect(counts.verdict.reproduced).toBe(counts.verdict.all);
   });
 
-  it("reviews any folder, and an honest word on what it can't read is right", { timeout: demoMs }, async () => {
-    const migrations = join(folder, "migrations");
-    mkdirSync(join(migrations, "later"), { recursive: true });
-    writeFileSync(join(migrations, "1.sql"), "DROP TABLE a;\nCREATE TABLE b (id int);");
-    writeFileSync(join(migrations, "2.sql"), "SELEKT 1;");
-    writeFileSync(join(migrations, "later", "3.sql"), Buffer.alloc(3 * 1024 * 1024, "-"));
-    const { code, stdout } = await candor("demo", "--migrations", migrations, "--json", "--data", data);
-    const { rows } = JSON.parse(stdout) as Printed;
-    const [review, ...others] = everythingRight;
-    // Too large a file is work that was not done: somebody has to look at it.
-    expect(verdicts(rows)).toEqual([[review?.[0], "FULL_DISCLOSURE_VERIFIED", "verify", "right"], ...others]);
-    expect(rows[0]?.truth?.facts).toMatchObject({ files: 3, dangerous: 1, broken: 1, unread: 1, claim: "unsure" });
-    expect(code).toBe(0);
-  });
+  it(
+    "the second run in a folder reviews any other, and an honest word on what it can't read is right",
+    { timeout: demoMs },
+    async () => {
+      const migrations = join(folder, "migrations");
+      mkdirSync(join(migrations, "later"), { recursive: true });
+      writeFileSync(join(migrations, "1.sql"), "DROP TABLE a;\nCREATE TABLE b (id int);");
+      writeFileSync(join(migrations, "2.sql"), "SELEKT 1;");
+      writeFileSync(join(migrations, "later", "3.sql"), Buffer.alloc(3 * 1024 * 1024, "-"));
+      const { code, stdout } = await candor("demo", "--migrations", migrations, "--json", "--data", data);
+      const { right, rows, run } = JSON.parse(stdout) as Printed;
+      expect(runs).not.toContain(run);
+      const [review, ...others] = everythingRight;
+      // Too large a file is work that was not done: somebody has to look at it.
+      expect(verdicts(rows)).toEqual([[review?.[0], "FULL_DISCLOSURE_VERIFIED", "verify", "right"], ...others]);
+      expect(rows[0]?.truth?.facts).toMatchObject({ files: 3, dangerous: 1, broken: 1, unread: 1, claim: "unsure" });
+      expectTheOthersRight(rows);
+      expect([code, right]).toEqual([0, true]);
+      expect(await isServed()).toBe(false);
+    },
+  );
 
   it("refuses a folder that is not there before it starts anything", async () => {
     const unused = join(folder, "unused");

@@ -230,7 +230,8 @@ describe("Q2 a user's mistake is one clear line with a code", () => {
     ],
   ];
 
-  it.each(cases)("%s", async (_, code, exit, args) => {
+  // Side by side: one waits for ten seconds for a server to come.
+  it.concurrent.each(cases)("%s", async (_, code, exit, args) => {
     const ended = await runGuard(await args());
     expect(ended.lines).toHaveLength(1);
     expect(ended.lines[0]).toMatch(new RegExp(`^candor-guard: ${code}: .+`));
