@@ -1,14 +1,16 @@
 import { parseArgs } from "node:util";
+import { benchEvidence } from "./evidence-bench.js";
 import { benchGuard } from "./guard-bench.js";
 import { benchLatency } from "./latency-bench.js";
 import { benchMemory } from "./memory-bench.js";
 import type { Mix } from "./workload.js";
 
-const usage = `Usage: pnpm -s bench <guard|latency|memory> [--mix long|short] [--tasks N]
+const usage = `Usage: pnpm -s bench <guard|latency|memory|evidence> [--mix long|short] [--tasks N]
 
 guard    how fast the guard folds a prefilled log, beside the bare client, in two mixes; then memory an open task
 latency  from a report published to its verdict received, beside the same round trip with no logic
 memory   memory an open and a closed task
+evidence 64 MiB of evidence put and read, beside the bare client; memory on the way
 
 One JSON line a measurement on standard output, progress on standard error.
 `;
@@ -35,6 +37,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   guard: () => benchGuardAll(values.mix),
   latency: async () => {
     print(await benchLatency(say));
+  },
+  evidence: async () => {
+    print(await benchEvidence(say));
   },
   memory: () => {
     print(benchMemory(say, values.tasks === undefined ? undefined : Number(values.tasks)));

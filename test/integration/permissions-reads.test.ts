@@ -8,6 +8,7 @@ const lane = laneOf("r", 16);
 const stored = {
   "an intent": [streams.log, `candor.log.${lane}.r.t.orch.f1.intent`],
   "an event of a1": [streams.log, `candor.log.${lane}.r.t.agent.a1.error`],
+  "a report of a1": [streams.log, `candor.log.${lane}.r.t.agent.a1.report`],
   "an event of a2": [streams.log, `candor.log.${lane}.r.t.agent.a2.error`],
   "a probe of p1": [streams.log, `candor.log.${lane}.r.t.probe.p1.probe`],
   "a timer": [streams.log, `candor.log.${lane}.r.t.guard.guard.timer`],
@@ -16,6 +17,8 @@ const stored = {
   "a quarantine record": [streams.verdicts, `candor.quarantine.${lane}.a2.5`],
   "a checkpoint": [streams.verdicts, `candor.checkpoint.${lane}`],
   "a claim of a2": [streams.keys, "candor.key.a2.r.k.claim-1"],
+  "evidence of a1": [streams.evidence, "candor.evidence.a1.r.h.1"],
+  "evidence of a2": [streams.evidence, "candor.evidence.a2.r.h.1"],
   "a data key of f1": [streams.dataKeys, "$KV.CANDOR_DATA_KEYS.f1.r"],
   "a data key of f2": [streams.dataKeys, "$KV.CANDOR_DATA_KEYS.f2.r"],
 } as const;
@@ -26,19 +29,40 @@ const secret = "what was said in confidence";
 /** What each may look up by subject. */
 const readable = {
   operator: items,
-  guard: items.filter((item) => [streams.log, streams.verdicts].some((stream) => stream === stored[item][0])),
-  prober: ["an intent", "a probe of p1", "an intent verdict", "a disclosure verdict"],
-  orchestrator: ["an intent", "an intent verdict", "a disclosure verdict", "a checkpoint", "a data key of f1"],
-  agent: ["an intent", "an event of a1", "an intent verdict", "a claim of a2"],
+  guard: items.filter((item) =>
+    [streams.log, streams.verdicts, streams.evidence].some((stream) => stream === stored[item][0]),
+  ),
+  prober: [
+    "an intent",
+    "a probe of p1",
+    "an intent verdict",
+    "a disclosure verdict",
+    "evidence of a1",
+    "evidence of a2",
+  ],
+  orchestrator: [
+    "an intent",
+    "a report of a1",
+    "an intent verdict",
+    "a disclosure verdict",
+    "a checkpoint",
+    "evidence of a1",
+    "evidence of a2",
+    "a data key of f1",
+  ],
+  agent: ["an intent", "an event of a1", "a report of a1", "an intent verdict", "a claim of a2", "evidence of a1"],
   auditor: [
     "an intent",
     "an event of a1",
+    "a report of a1",
     "an event of a2",
     "a probe of p1",
     "an intent verdict",
     "a disclosure verdict",
     "a checkpoint",
     "a claim of a2",
+    "evidence of a1",
+    "evidence of a2",
   ],
 } as const satisfies Record<IdentityRole, readonly Item[]>;
 
@@ -83,6 +107,9 @@ describe("B7 what each role may read and change", () => {
     const published: [Bus, string][] = [
       [await server.connect("orchestrator", "f1"), "candor.in.orch.f1.r.t.intent"],
       [await server.connect("agent", "a1"), "candor.in.agent.a1.r.t.error"],
+      [await server.connect("agent", "a1"), "candor.in.agent.a1.r.t.report"],
+      [await server.connect("agent", "a1"), "candor.evidence.a1.r.h.1"],
+      [await server.connect("agent", "a2"), "candor.evidence.a2.r.h.1"],
       [await server.connect("agent", "a2"), "candor.in.agent.a2.r.t.error"],
       [await server.connect("prober", "p1"), "candor.in.probe.p1.r.t.probe"],
       [guard, "candor.in.guard.guard.r.t.timer"],
@@ -180,7 +207,8 @@ describe("B7 what each role may read and change", () => {
         const { config } = await operator.jsm.streams.info(stream);
         const update = JSON.stringify({ ...config, description: "changed", max_msgs: 1 });
         await ask(bus, `${api}.STREAM.UPDATE.${stream}`, update);
-        await ask(bus, `${api}.STREAM.PURGE.${stream}`);
+        // What is over its retention, guards remove.
+        if (role !== "guard" || stream !== streams.evidence) await ask(bus, `${api}.STREAM.PURGE.${stream}`);
         await ask(bus, `${api}.STREAM.MSG.DELETE.${stream}`, `{"seq":1}`);
         await ask(bus, `${api}.STREAM.SNAPSHOT.${stream}`, `{"deliver_subject":"_IN.agent.a1.x"}`);
         await ask(bus, `${api}.STREAM.DELETE.${stream}`);
@@ -203,14 +231,16 @@ describe("B7 what each role may read and change", () => {
     expect((await storedCounts(operator)).has(subject)).toBe(false);
   });
 
-  it("F7 a claim and a data key are written once, whoever comes second", async () => {
+  it("F7 T3 a claim, evidence and a data key are written once, whoever comes second", async () => {
     const agent = await server.connect("agent", "a2");
     const orchestrator = await server.connect("orchestrator", "f1");
     const second = [
       await agent.nc.request("candor.key.a2.r.k.claim-1", "another"),
+      await agent.nc.request("candor.evidence.a2.r.h.1", "another"),
       await orchestrator.nc.request("$KV.CANDOR_DATA_KEYS.f1.r", "another"),
     ];
     expect(second.map((answer) => answer.json())).toMatchObject([
+      { error: { err_code: 10077 } },
       { error: { err_code: 10077 } },
       { error: { err_code: 10077 } },
     ]);

@@ -23,6 +23,10 @@ function targetsOf(n: number): Record<string, string> {
     checkpoints: `candor.checkpoint.${n}`,
     "claims of a1": `candor.key.a1.${run}.k.claim-1`,
     "claims of a2": `candor.key.a2.${run}.k.claim-1`,
+    "evidence of a1": `candor.evidence.a1.${run}.h.0`,
+    "evidence of a2": `candor.evidence.a2.${run}.h.0`,
+    "evidence of f1": `candor.evidence.f1.${run}.h.0`,
+    "evidence of p1": `candor.evidence.p1.${run}.h.0`,
     "data keys of f1": `$KV.CANDOR_DATA_KEYS.f1.${run}`,
     "data keys of f2": `$KV.CANDOR_DATA_KEYS.f2.${run}`,
     "the stored log": `candor.log.1.${run}.t.orch.f1.intent`,
@@ -42,9 +46,9 @@ function storedAs(published: string): string {
 const own = {
   operator: [],
   guard: ["timers", "verdicts", "quarantine records", "checkpoints"],
-  prober: ["probes of p1"],
-  orchestrator: ["intents of f1", "data keys of f1"],
-  agent: ["events of a1", "claims of a1"],
+  prober: ["probes of p1", "evidence of p1"],
+  orchestrator: ["intents of f1", "evidence of f1", "data keys of f1"],
+  agent: ["events of a1", "claims of a1", "evidence of a1"],
   auditor: [],
 } as const satisfies Record<IdentityRole, readonly string[]>;
 
@@ -100,7 +104,9 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
     await as("agent").nc.request(claim, "");
     const key = `$KV.CANDOR_DATA_KEYS.f1.${run}`;
     await as("orchestrator").nc.request(key, "");
-    return Object.fromEntries([...subjects, claim, key].map((subject) => [storedAs(subject), 1]));
+    const evidence = `candor.evidence.a1.${run}.h.0`;
+    await as("agent").nc.request(evidence, "");
+    return Object.fromEntries([...subjects, claim, key, evidence].map((subject) => [storedAs(subject), 1]));
   }
 
   /** Everything that was rightly stored since the attacks began. */
@@ -195,6 +201,7 @@ describe.each([1, 3] as const)("B7 permissions on a live server (%s nodes), by w
       `DIRECT.GET.${streams.verdicts}.candor.vd.${lane}.${run}.t.disclosure`,
       `DIRECT.GET.${streams.verdicts}.candor.checkpoint.1`,
       `DIRECT.GET.${streams.keys}.candor.key.a1.${run}.k.claim-1`,
+      `DIRECT.GET.${streams.evidence}.candor.evidence.a1.${run}.h.0`,
       `DIRECT.GET.${streams.dataKeys}.$KV.CANDOR_DATA_KEYS.f1.${run}`,
       ...Object.values(streams).map((stream) => `STREAM.INFO.${stream}`),
     ];

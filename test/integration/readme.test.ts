@@ -90,6 +90,7 @@ const compositions: readonly Composition[] = [
       { block: "@candor/orchestrator" },
       "let lastCursor: string | undefined;\nconst signal = AbortSignal.timeout(1_000);",
       { block: "Verdicts" },
+      { block: "Results and evidence" },
       { block: "Probers" },
       `console.log(typeof lastCursor);
       // string
@@ -174,7 +175,7 @@ describe("every README", () => {
       const { stdout } = await candor([...group, "--help"]);
       return [...(stdout.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)\b/gm)].map(([, command = ""]) => command);
     };
-    const groups = ["auth", "report", "run", "streams", "task"];
+    const groups = ["auth", "evidence", "report", "run", "streams", "task"];
     const [known, ofGroups] = await Promise.all([commands(), Promise.all(groups.map((group) => commands(group)))]);
     const scripts = Object.keys(
       (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> }).scripts,

@@ -60,7 +60,14 @@ function placedMessage({ headers, data }: Msg): StoredMessage | undefined {
   return { seq, timeMs, subject: last("Nats-Subject"), data: new Uint8Array(data) };
 }
 
-async function fromAnyReplica(link: Link, stream: string, subject: string): Promise<StoredMessage | undefined> {
+/**
+ * The last message on an exact stored subject, by direct get from whichever replica answers: it may be a moment behind in
+ * a cluster, and gives no stored headers.
+ *
+ * @returns undefined if there is none
+ * @throws CandorError `server-unreachable`, `permission-denied`
+ */
+export async function readDirect(link: Link, stream: string, subject: string): Promise<StoredMessage | undefined> {
   const request = `${link.apiPrefix}.DIRECT.GET.${stream}.${subject}`;
   const deadline = performance.now() + patienceMs;
   let last: unknown;
@@ -95,7 +102,7 @@ async function fromAnyReplica(link: Link, stream: string, subject: string): Prom
 export function readLast(link: Link, stream: string, subject: string): Promise<StoredMessage | undefined> {
   return readsFromLeader(link)
     ? fromLeader(link, stream, { last_by_subj: subject })
-    : fromAnyReplica(link, stream, subject);
+    : readDirect(link, stream, subject);
 }
 
 /**

@@ -74,6 +74,8 @@ const intents = lookUp(streams.log, "candor.log.*.*.*.orch.*.intent");
 const verdicts = lookUp(streams.verdicts, "candor.vd.>");
 const checkpoints = lookUp(streams.verdicts, "candor.checkpoint.*");
 const intentKeys = lookUp(streams.keys, "candor.key.>");
+const evidence = lookUp(streams.evidence, "candor.evidence.>");
+const evidenceNames = `STREAM.INFO.${streams.evidence}`;
 
 /** Everything that each role may do on the server. What is not listed is refused. */
 export const roleTable = {
@@ -86,14 +88,21 @@ export const roleTable = {
   guard: {
     inLogAccount: true,
     publish: () => ["candor.in.guard.guard.>", "candor.vd.>", "candor.quarantine.>", "candor.checkpoint.>"],
-    api: () => [streams.log, streams.verdicts].flatMap((stream) => [...reading(stream), ...anyLookUp(stream)]),
+    api: () => [
+      ...[streams.log, streams.verdicts].flatMap((stream) => [...reading(stream), ...anyLookUp(stream)]),
+      // What is over its retention goes; deleting single messages the stream itself denies.
+      evidenceNames,
+      evidence,
+      `STREAM.PURGE.${streams.evidence}`,
+    ],
     subscribe: () => ["candor.live.>", "candor.guard.state.>", "$SRV.>"],
     answers: true,
   },
   prober: {
     inLogAccount: false,
-    publish: (name) => [`candor.in.probe.${name}.>`],
+    publish: (name) => [`candor.in.probe.${name}.>`, `candor.evidence.${name}.>`],
     api: (name) => [
+      evidence,
       `STREAM.INFO.${streams.verdicts}`,
       intents,
       lookUp(streams.log, `candor.log.*.*.*.probe.${name}.*`),
@@ -107,21 +116,30 @@ export const roleTable = {
   },
   orchestrator: {
     inLogAccount: false,
-    publish: (name) => [`candor.in.orch.${name}.>`, `$KV.CANDOR_DATA_KEYS.${name}.>`, "candor.guard.state.>"],
+    publish: (name) => [
+      `candor.in.orch.${name}.>`,
+      `candor.evidence.${name}.>`,
+      `$KV.CANDOR_DATA_KEYS.${name}.>`,
+      "candor.guard.state.>",
+    ],
     api: (name) => [
       ...reading(streams.verdicts),
       intents,
       verdicts,
       checkpoints,
+      lookUp(streams.log, "candor.log.*.*.*.agent.*.accept"),
+      lookUp(streams.log, "candor.log.*.*.*.agent.*.report"),
+      evidence,
       lookUp(streams.dataKeys, `$KV.CANDOR_DATA_KEYS.${name}.>`),
     ],
     subscribe: () => ["candor.live.>"],
   },
   agent: {
     inLogAccount: false,
-    publish: (name) => [`candor.in.agent.${name}.>`, `candor.key.${name}.>`],
+    publish: (name) => [`candor.in.agent.${name}.>`, `candor.key.${name}.>`, `candor.evidence.${name}.>`],
     api: (name) => [
       intents,
+      lookUp(streams.evidence, `candor.evidence.${name}.>`),
       lookUp(streams.log, `candor.log.*.*.*.agent.${name}.*`),
       lookUp(streams.verdicts, "candor.vd.*.*.*.intent"),
       intentKeys,
@@ -144,6 +162,8 @@ export const roleTable = {
       verdicts,
       checkpoints,
       intentKeys,
+      evidenceNames,
+      evidence,
     ],
     subscribe: () => ["candor.live.>"],
   },
@@ -156,6 +176,7 @@ export const exported = {
     "candor.in.orch.>",
     "candor.in.probe.>",
     "candor.key.>",
+    "candor.evidence.>",
     "$KV.CANDOR_DATA_KEYS.>",
     "candor.guard.state.>",
   ],
@@ -168,6 +189,8 @@ export const exported = {
     verdicts,
     checkpoints,
     intentKeys,
+    evidenceNames,
+    evidence,
     lookUp(streams.dataKeys, "$KV.CANDOR_DATA_KEYS.>"),
   ],
   subscribe: ["candor.live.>"],

@@ -6,6 +6,7 @@ const streamByPrefix: readonly (readonly [prefix: string, stream: string])[] = [
   ["candor.quarantine.", streams.verdicts],
   ["candor.checkpoint.", streams.verdicts],
   ["candor.key.", streams.keys],
+  ["candor.evidence.", streams.evidence],
   ["$KV.CANDOR_DATA_KEYS.", streams.dataKeys],
 ];
 

@@ -22,6 +22,7 @@ const fileNames = {
   [streams.log]: "candor-log.json",
   [streams.verdicts]: "candor-verdicts.json",
   [streams.keys]: "candor-keys.json",
+  [streams.evidence]: "candor-evidence.json",
   [streams.dataKeys]: "candor-data-keys.json",
 } as const satisfies Record<(typeof streams)[keyof typeof streams], string>;
 

@@ -14,6 +14,7 @@ export const commandLoaders: Readonly<Record<string, () => Promise<AddCommand>>>
   tail: async () => (await import("./commands/tail.js")).addTail,
   run: async () => (await import("./commands/show.js")).addRun,
   task: async () => (await import("./commands/show.js")).addTask,
+  evidence: async () => (await import("./commands/evidence.js")).addEvidence,
   recall: async () => (await import("./commands/control.js")).addRecall,
   terminate: async () => (await import("./commands/control.js")).addTerminate,
   calibration: async () => (await import("./commands/calibration.js")).addCalibration,

@@ -61,6 +61,9 @@ export const errorCodes = {
   "log-truncated": { action: "ask-operator", exit: 1 },
   "log-altered": { action: "ask-operator", exit: 1 },
   "guard-divergence": { action: "ask-operator", exit: 1 },
+  // evidence
+  "evidence-missing": { action: "look-up", exit: 1 },
+  "evidence-altered": { action: "ask-operator", exit: 1 },
   // the rest
   "not-found": { action: "look-up", exit: 2 },
   undecided: { action: "retry", exit: 4 },

@@ -14,6 +14,16 @@ export type { CandorErrorOptions, ErrorAction, ErrorCode, ExitCode } from "./err
 export type { AdmittedEvent, AdmittedOf, LogEntry, RefusedMessage, StoredMessage } from "./entry.js";
 export { decodeBody, decodeFrame, encodeBody, encodeFrame, eventHash, requireSize, zeroHash } from "./event.js";
 export type { EventBody, EventHeader, Frame } from "./event.js";
+export {
+  decodeEvidenceManifest,
+  encodeEvidenceManifest,
+  evidenceAddress,
+  evidenceChunks,
+  evidenceLimits,
+  evidenceSubject,
+  parseEvidenceSubject,
+} from "./evidence.js";
+export type { EvidenceAddress, EvidenceHandle, EvidenceManifest } from "./evidence.js";
 export { isId, isLabel, isTaskId, requireId } from "./identifiers.js";
 export { jsonSchema, schemaNames } from "./json-schema.js";
 export type { SchemaName } from "./json-schema.js";
@@ -29,12 +39,13 @@ export type {
   ErrorLogReceipt,
   Receipts,
   Report,
+  ReportedEvidence,
   RetryManifest,
   Scope,
 } from "./payloads/agent.js";
 export { receipts as receiptsSchema } from "./payloads/agent.js";
 export type { Brief } from "./payloads/intents.js";
-export { defaultPolicy, policyHash, policySchema, severities } from "./policy.js";
+export { defaultEvidenceRetentionMs, defaultPolicy, policyHash, policySchema, severities } from "./policy.js";
 export type { Policy, Severity } from "./policy.js";
 export { reportReasonClasses } from "./report-refusals.js";
 export type { ReportReasonClass } from "./report-refusals.js";

@@ -21,10 +21,15 @@ export const policySchema = z.strictObject({
   reorderBuffer: count.min(1).max(65_536),
   /** Late events of one actor to one closed task that are still judged. */
   lateEventsPerActor: count.max(1_000_000),
+  /** How long evidence is kept after its run is closed; `defaultEvidenceRetentionMs` where the policy does not say. */
+  evidenceRetentionMs: milliseconds.max(3_153_600_000_000).optional(),
   /** The receiver's severity of each error type; emitters state finality only. */
   severity: z.record(z.enum(errorTypes), z.enum(severities)),
 });
 export type Policy = z.infer<typeof policySchema>;
+
+/** Seven days. No field of the default policy, so that its hash is what it always was. */
+export const defaultEvidenceRetentionMs = 604_800_000;
 
 export const defaultPolicy: Policy = {
   version: 1,

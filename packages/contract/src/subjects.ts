@@ -123,6 +123,7 @@ export const streams = {
   log: "CANDOR_LOG",
   verdicts: "CANDOR_VERDICTS",
   keys: "CANDOR_KEYS",
+  evidence: "CANDOR_EVIDENCE",
   dataKeys: "KV_CANDOR_DATA_KEYS",
 } as const;
 

@@ -29,7 +29,7 @@ export const agentKinds = [
 ] as const;
 export type AgentKind = (typeof agentKinds)[number];
 
-export const eventKinds = [...intentKinds, ...agentKinds, "probe", "timer"] as const;
+export const eventKinds = [...intentKinds, ...agentKinds, "probe", "timer", "collected"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 interface KindRow {
@@ -59,6 +59,7 @@ export const kindTable = {
   report: { role: "agent", signed: true, ofRun: false },
   probe: { role: "probe", signed: true, ofRun: false },
   timer: { role: "guard", signed: false, ofRun: false },
+  collected: { role: "guard", signed: false, ofRun: true },
 } as const satisfies Record<EventKind, KindRow>;
 
 /** The receiver's decision space: a type exists only because some receiver acts differently on it. */
@@ -111,7 +112,8 @@ export type Mode = (typeof modes)[number];
 export const isolations = ["separate-process", "shared-process"] as const;
 export type Isolation = (typeof isolations)[number];
 
-export const timerKinds = ["settle", "acknowledge", "grace"] as const;
+/** `evidence`: when the guard looks whether what a report points to is stored; the event says what it found. */
+export const timerKinds = ["settle", "acknowledge", "grace", "evidence"] as const;
 export type TimerKind = (typeof timerKinds)[number];
 
 export const probeOutcomes = ["confirmed", "contradicted", "inconclusive"] as const;

@@ -1,6 +1,7 @@
 import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
 import { judgeDisclosure } from "./disclosure.js";
 import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
+import { openPointers } from "./evidence-pointers.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, keepScope, keyUse, levelOf, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
@@ -225,6 +226,9 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     confidence: report?.confidence.score,
     reference: reference?.stated,
   });
+  // Also in a closed task: nothing else would ever look.
+  if (task.timers.evidence === undefined && openPointers(disclosure.odd.evidence).length > 0)
+    speaker.arm(run, task, epoch, "evidence", speaker.nowMs);
   if (over) return;
   if (judgement.final) speaker.cancel(run, task, "settle");
   else if (task.timers.settle === undefined) {

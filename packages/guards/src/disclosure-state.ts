@@ -9,6 +9,7 @@ import {
   type Report,
 } from "@candor/contract";
 import type { ChainFault } from "./author-chain.js";
+import { pointersOf, type EvidencePointer } from "./evidence-pointers.js";
 import type { EffectLedger, TrackedEffect } from "./effect-ledger.js";
 import { FindingList } from "./judgement.js";
 import { none, scopeOf, type KeptScope } from "./kept.js";
@@ -42,6 +43,8 @@ interface Oddities {
   /** Effects under keys that nobody minted for them, from a runtime that does not enforce that: recorded, and no more (F7). */
   readonly unfenced: FindingList;
   overflowed: boolean;
+  /** What the report points to. */
+  evidence: readonly EvidencePointer[];
   /** The number whose absence outlasted a window for late arrival: from then on it is a finding. */
   lostAt: number | undefined;
 }
@@ -78,6 +81,7 @@ function initialOddities(): Oddities {
     undeclared: new FindingList(),
     unfenced: new FindingList(),
     overflowed: false,
+    evidence: none,
     lostAt: undefined,
   };
 }
@@ -187,6 +191,7 @@ function foldReport(
     findings.add(code, key, seq);
   });
   state.report = keepReport(entry);
+  if (report.evidence !== undefined) ownOddities(state).evidence = pointersOf(report.evidence);
   state.receiptFindings = findings;
   state.proof = findings.has("receipt-mismatch") ? undefined : hex(recomputed.head);
   dropReceiptParts(state);

@@ -8,6 +8,7 @@ import {
 } from "@candor/contract";
 import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
 import type { EffectLedger } from "./effect-ledger.js";
+import { pointerFindings } from "./evidence-pointers.js";
 import { FindingList, type Judgement } from "./judgement.js";
 import { levelOf, neededDimensions, type KeptBrief, type KeptScope } from "./kept.js";
 
@@ -76,11 +77,14 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   claimFindings(state, report, context, findings);
   const probe = probeFindings(state, report, context, findings);
   findings.addAll(state.odd.unfenced);
+  pointerFindings(state.odd.evidence, findings);
   const waitsForProbe = !context.settled && context.brief.critical && probe === undefined;
   // What is late may still come, and it is no finding until its window is over (D1).
   const waitsForEvents = context.gap !== undefined && !isLost(state, context);
-  const judgement = conclude(findings, report, { final: !waitsForProbe && !waitsForEvents });
-  return waitsForEvents ? { ...judgement, action: stricter(judgement.action, "wait") } : judgement;
+  // A guard looks within moments, and says so in the log; until then a pointer may be one without a body.
+  const waitsForEvidence = state.odd.evidence.some(({ stored }) => stored === undefined);
+  const judgement = conclude(findings, report, { final: !waitsForProbe && !waitsForEvents && !waitsForEvidence });
+  return waitsForEvents || waitsForEvidence ? { ...judgement, action: stricter(judgement.action, "wait") } : judgement;
 }
 
 function isLost({ odd }: DisclosureState, { gap, settled, over }: DisclosureContext): boolean {

@@ -1,4 +1,4 @@
-import type { AdmittedEvent, AdmittedOf, FindingCode, VerdictBody } from "@candor/contract";
+import { timerKinds, type AdmittedEvent, type AdmittedOf, type FindingCode, type VerdictBody } from "@candor/contract";
 import { foldWaitingEffects, judgeEpoch, judgeEpochRecall } from "./agent-fold.js";
 import { ownOddities } from "./disclosure-state.js";
 import type { TaskIntent } from "./intent-transitions.js";
@@ -89,7 +89,7 @@ function armStop(run: RunState, task: TaskState, epoch: EpochState, speaker: Spe
 function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">, speaker: Speaker): void {
   const old = task.current;
   if (old !== undefined) {
-    for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
+    for (const timer of timerKinds) speaker.cancel(run, task, timer);
     if (old.disclosure.report === undefined && old.recall.order === undefined) ownRecall(old).abandoned = true;
     // A window that the new delegation cuts short is over: what is open in it is unknown.
     else if (old.recall.order !== undefined) ownRecall(old).graceExpired = true;

@@ -3,6 +3,7 @@ import {
   equalBytes,
   policyHash,
   runTask,
+  timerKinds,
   type AdmittedEvent,
   type AdmittedOf,
   type Certificate,
@@ -11,7 +12,7 @@ import {
 import { foldAgent, judgeEpoch } from "./agent-fold.js";
 import { isTaskIntent } from "./intent.js";
 import { foldRunIntent, foldTaskIntent, settle, speakIntent } from "./intent-fold.js";
-import { foldTimer } from "./timer-fold.js";
+import { foldTimer, refuseOtherGuard } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
 import {
   actorText,
@@ -24,7 +25,7 @@ import {
   type Refusal,
 } from "./outsider.js";
 import { foldProbe } from "./probe-fold.js";
-import { Speaker } from "./speaker.js";
+import { Speaker, timerRequest } from "./speaker.js";
 import { initialRun, initialTask, type EpochState, type RunState, type TaskState } from "./state.js";
 import { viewTask, type TaskView } from "./task-view.js";
 import { isOverBudget, WarmHistory } from "./warm-history.js";
@@ -74,7 +75,8 @@ export class LaneFold {
 
   /** Names what the caller must read from the log and hand to `revive` before it folds this entry. */
   needsHistory(entry: LogEntry): HistoryNeed | undefined {
-    if (entry.type === "refused") return undefined;
+    // What was collected changes nothing, and its run is long closed.
+    if (entry.type === "refused" || entry.kind === "collected") return undefined;
     const { run: runId, task } = entry.event;
     const run = this.#runs.get(runId);
     if (run !== undefined && !run.closed.has(task)) return undefined;
@@ -118,9 +120,10 @@ export class LaneFold {
     const pending: TimerRequest[] = [];
     for (const run of this.#runs.values()) {
       for (const task of run.tasks.values()) {
-        for (const timer of ["settle", "acknowledge", "grace"] as const) {
+        for (const timer of timerKinds) {
           const armed = task.timers[timer];
-          if (armed !== undefined) pending.push({ run: run.run, task: task.task, timer, ...armed });
+          if (armed === undefined || task.current === undefined) continue;
+          pending.push(timerRequest(run, task, task.current, timer, armed.deadlineMs));
         }
       }
     }
@@ -145,6 +148,10 @@ export class LaneFold {
   }
 
   #foldEvent(entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
+    if (entry.kind === "collected") {
+      refuseOtherGuard(entry, speaker);
+      return;
+    }
     const { run, task } = entry.event;
     const refusal = this.#refuseUnread(entry);
     if (refusal !== undefined) {
@@ -293,6 +300,7 @@ export class LaneFold {
   }
 
   #closeTask(run: RunState, task: TaskState, speaker: Speaker): void {
+    // Whether evidence is there is looked up all the same.
     for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
     this.#revivedTasks.delete(task);
     run.tasks.delete(task.task);

@@ -11,10 +11,11 @@ import {
   type VerdictBody,
 } from "@candor/contract";
 import type { InFlightEffects } from "./effect-ledger.js";
+import { openPointers } from "./evidence-pointers.js";
 import { cutText, type Judgement } from "./judgement.js";
 import { hashText } from "./kept.js";
 import { changeOf, listFindings, listInFlight } from "./listing.js";
-import type { Output } from "./output.js";
+import type { Output, TimerRequest } from "./output.js";
 import { sentenceOf } from "./sentences.js";
 import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoch, type TaskState } from "./state.js";
 
@@ -102,7 +103,7 @@ export class Speaker {
 
   arm(run: RunState, task: TaskState, epoch: EpochState, timer: TimerKind, deadlineMs: number): void {
     task.timers = { ...task.timers, [timer]: { epoch: epoch.epoch, deadlineMs } };
-    this.outputs.push({ type: "timer", run: run.run, task: task.task, epoch: epoch.epoch, timer, deadlineMs });
+    this.outputs.push({ type: "timer", ...timerRequest(run, task, epoch, timer, deadlineMs) });
   }
 
   cancel(run: RunState, task: TaskState, timer: TimerKind): void {
@@ -111,6 +112,18 @@ export class Speaker {
     task.timers = Object.fromEntries(Object.entries(task.timers).filter(([kind]) => kind !== timer));
     this.outputs.push({ type: "timer-cancelled", run: run.run, task: task.task, timer, ...armed });
   }
+}
+
+/** What a guard needs to publish a timer in its time. */
+export function timerRequest(
+  { run }: RunState,
+  { task }: TaskState,
+  { epoch, disclosure }: EpochState,
+  timer: TimerKind,
+  deadlineMs: number,
+): TimerRequest {
+  const request = { run, task, epoch, timer, deadlineMs };
+  return timer === "evidence" ? { ...request, evidence: openPointers(disclosure.odd.evidence) } : request;
 }
 
 function lastOf(task: TaskState, judge: Judge, epoch: number): SpokenOfEpoch | undefined {

@@ -1,4 +1,4 @@
-import { isConnected, Publisher, readLast, readStreamState, type Bus } from "@candor/bus";
+import { evidencePort, isConnected, Publisher, readLast, readStreamState, type Bus } from "@candor/bus";
 import {
   CandorError,
   checkpointSubject,
@@ -16,7 +16,7 @@ import {
   type Logger,
   type StoredMessage,
 } from "@candor/contract";
-import { certificateHeader, decodeCertificate } from "@candor/ledger";
+import { admit, certificateHeader, decodeCertificate } from "@candor/ledger";
 import type { GuardState } from "./decision.js";
 import type { FoundIntent, LogClient, StoreOutcome, StoredNote, TaskAddress } from "./log-client.js";
 import type { LastProbe, ProbeClient } from "./prober.js";
@@ -111,6 +111,11 @@ export function createLogClient(bus: Bus, logger: Logger = silentLogger): LogCli
     lastCheckpoint: (lane) => readNote(bus, lane),
     keepDataKey,
     dataKey: async (run) => (await readLast(bus, streams.dataKeys, dataKeySubject({ fleet, run })))?.data.slice(),
+    lastOfAgent: async ({ lane, run, task }, actor, kind) => {
+      const last = await readLast(bus, streams.log, storedSubject({ lane, role: "agent", actor, run, task, kind }));
+      return last && admit({ ...last, data: last.data.slice() });
+    },
+    evidence: evidencePort(bus, publisher),
     guardState: async (lane, timeoutMs) => {
       try {
         return readGuardState((await bus.nc.request(stateSubject(lane), "", { timeout: timeoutMs })).string());

@@ -1,5 +1,5 @@
 export { CandorError, errorCodes, isCandorError } from "@candor/contract";
-export type { ErrorAction, ErrorCode } from "@candor/contract";
+export type { ErrorAction, ErrorCode, EvidenceHandle } from "@candor/contract";
 export { connectOrchestrator, connectProber } from "./connect.js";
 export type { ConnectOptions, OrchestratorOptions } from "./connect.js";
 export { decidingVerdict } from "./deciding-verdict.js";
@@ -11,5 +11,8 @@ export type { CheckedVerdict } from "@candor/ledger";
 export type { IntentRequest } from "./minted-intents.js";
 export type { ProbeOptions, Prober, StoredProbe } from "./prober.js";
 export type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+export type { SubagentResult } from "./result.js";
+export type { RunEvidence } from "./run-evidence.js";
+export type { EvidenceBody, EvidenceInput } from "@candor/bus";
 export type { Run } from "./run.js";
 export type { VerdictEntry } from "./verdict-reader.js";

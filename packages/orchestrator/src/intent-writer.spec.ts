@@ -65,6 +65,8 @@ class TestLog {
       lastCheckpoint: never,
       keepDataKey: never,
       dataKey: never,
+      lastOfAgent: never,
+      evidence: { store: never, read: never },
       guardState: never,
       close: () => Promise.resolve(),
     };

@@ -1,4 +1,5 @@
-import type { Certificate } from "@candor/contract";
+import type { EvidencePort } from "@candor/bus";
+import type { AgentKind, Certificate, LogEntry } from "@candor/contract";
 import type { GuardState } from "./decision.js";
 import type { StoredIntent } from "./task-line.js";
 
@@ -54,6 +55,13 @@ export interface LogClient {
   /** Keeps a run's data key; returns the one that is there if there is one. */
   readonly keepDataKey: (run: string, key: Uint8Array) => Promise<Uint8Array>;
   readonly dataKey: (run: string) => Promise<Uint8Array | undefined>;
+  /** An agent's last event of a kind on a task. */
+  readonly lastOfAgent: (
+    at: TaskAddress,
+    actor: string,
+    kind: Extract<AgentKind, "accept" | "report">,
+  ) => Promise<LogEntry | undefined>;
+  readonly evidence: EvidencePort;
   readonly guardState: (lane: number, timeoutMs: number) => Promise<GuardState | undefined>;
   readonly close: () => Promise<void>;
 }

@@ -6,11 +6,14 @@ import {
   type Certificate,
   type Payload,
 } from "@candor/contract";
+import { seal } from "@candor/ledger";
 import { waitForDecision, type Decision } from "./decision.js";
 import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
 import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
 import { mintIntents } from "./minted-intents.js";
 import type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+import { readResult, type SubagentResult } from "./result.js";
+import { runEvidence, type RunEvidence } from "./run-evidence.js";
 import type { RunView } from "./run-view.js";
 import { requireCertificate, requireMs, requireOptions, requireText } from "./required.js";
 import { requireStanding } from "./standing-rules.js";
@@ -44,6 +47,8 @@ const deadline = (notAfterMs: number | undefined): { notAfterMs?: number } =>
 /** One execution of a plan, as its orchestrator handles it. */
 export class Run {
   readonly #context: RunContext;
+  /** What bears the claims of this run's tasks out. */
+  readonly evidence: RunEvidence;
   #dataKey: Uint8Array | undefined;
   #isClosed: boolean;
 
@@ -52,6 +57,11 @@ export class Run {
     this.#context = context;
     this.#dataKey = context.dataKey;
     this.#isClosed = context.isClosed;
+    this.evidence = runEvidence(context.client.evidence, {
+      run: context.id,
+      fleet: context.fleet.name,
+      seal: (text) => seal(text, this.#requireDataKey()),
+    });
   }
 
   get id(): string {
@@ -210,6 +220,22 @@ export class Run {
       isConnected: client.isConnected,
     };
     return await waitForDecision(port, options.timeoutMs);
+  }
+
+  /**
+   * What the subagent of the task's present epoch handed back, once the guard has judged it; undefined before that, and
+   * for a task without a report. Look at `decision` before anything is done with it.
+   *
+   * @throws CandorError `server-unreachable`, `log-rolled-back`
+   */
+  async result(task: string): Promise<SubagentResult | undefined> {
+    const { client, view, lane, writer } = this.#context;
+    requireText(task, "task");
+    await writer.refresh(task);
+    const { standing, verdicts } = view.task(task);
+    const verdict = verdicts.find(({ judge, epoch }) => judge === "disclosure" && epoch === standing?.epoch);
+    if (verdict === undefined) return undefined;
+    return await readResult({ client, dataKey: this.#dataKey }, { lane, run: this.id, task }, verdict);
   }
 
   /**

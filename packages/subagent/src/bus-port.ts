@@ -1,4 +1,13 @@
-import { readLast, readLive, surfacing, watchConnection, type Bus, type Publisher } from "@candor/bus";
+import {
+  evidencePort,
+  readLast,
+  readLive,
+  surfacing,
+  watchConnection,
+  type Bus,
+  type EvidencePort,
+  type Publisher,
+} from "@candor/bus";
 import { CandorError, isCandorError, liveSubject, parseStoredSubject, storedSubject, streams } from "@candor/contract";
 import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, TaskBus } from "./ports.js";
 
@@ -7,9 +16,11 @@ export class BusPort implements TaskBus {
   readonly #bus: Bus;
   readonly #publisher: Publisher;
   readonly #ends = new Set<() => void>();
+  readonly evidence: EvidencePort;
 
   constructor(bus: Bus, publisher: Publisher) {
     this.#bus = bus;
+    this.evidence = evidencePort(bus, publisher);
     this.#publisher = publisher;
   }
 

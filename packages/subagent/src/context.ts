@@ -1,6 +1,7 @@
 import { CandorError, type CoverageState, type ErrorType, type Payload } from "@candor/contract";
 import { attempt, type AttemptOptions, type Try } from "./attempt.js";
 import { givenUp } from "./attempt-scope.js";
+import type { TaskEvidence } from "./evidence.js";
 import type { EffectCall, Effects } from "./effect.js";
 import type { EffectOptions } from "./effect-plan.js";
 import { toFailure } from "./failure.js";
@@ -36,6 +37,8 @@ export interface TaskContext {
    *   `publish-unconfirmed`, and what `run` throws
    */
   effect<T>(options: EffectOptions, run: (effect: EffectCall) => Promise<T> | T): Promise<T>;
+  /** What bears the task's claim out, stored once under its hash. */
+  readonly evidence: TaskEvidence;
   /** Says what was not checked. Prose for people. */
   caveat(text: string): void;
   /** States how far a key task is done; wins over what calls that cover it came to. */
@@ -48,11 +51,20 @@ export interface TaskContext {
 const mostCaveats = 999;
 
 /** @param caveats where caveats are kept for the report */
-export function createContext(desk: TaskDesk, effects: Effects, caveats: string[]): TaskContext {
+export function createContext(
+  desk: TaskDesk,
+  effects: Effects,
+  evidence: TaskEvidence,
+  caveats: string[],
+): TaskContext {
   return {
     signal: desk.signal,
     attempt: (operation, options, run) => attempt(desk, operation, options, run),
     effect: (options, run) => effects.run(options, run),
+    evidence: {
+      put: (label, source) => evidence.put(label, source),
+      get: (handle) => evidence.get(handle),
+    },
     caveat: (text) => {
       desk.requireUnreported();
       if (text.trim() === "") throw new CandorError("bad-argument", "A caveat needs a text.", { path: "text" });

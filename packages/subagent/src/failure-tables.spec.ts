@@ -107,6 +107,7 @@ const ours: readonly Row[] = [
   ["intent-key-in-doubt", "in-doubt", true],
   ["intent-key-reuse", "conflict", false],
   ["intent-key-unknown", "denied", false],
+  ["evidence-missing", "invalid-input", false],
   ["publish-unconfirmed", "transient", false],
   ["store-full", "unavailable", false],
   ["permission-denied", "denied", false],

@@ -147,6 +147,7 @@ export const byCandorCode: Partial<Readonly<Record<ErrorCode, Classified>>> = {
   "intent-key-in-doubt": open("in-doubt"),
   "intent-key-reuse": away("conflict"),
   "intent-key-unknown": away("denied"),
+  "evidence-missing": away("invalid-input"),
   "publish-unconfirmed": away("transient"),
   "store-full": away("unavailable"),
   "permission-denied": away("denied"),

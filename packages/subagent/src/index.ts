@@ -1,10 +1,12 @@
 export { CandorError, errorCodes, isCandorError } from "@candor/contract";
-export type { ErrorAction, ErrorCode } from "@candor/contract";
+export type { ErrorAction, ErrorCode, EvidenceHandle } from "@candor/contract";
 export { connectSubagent } from "./agent.js";
 export type { QuarantineNotice, Subagent, SubagentOptions } from "./agent.js";
 export type { AttemptOptions, Try } from "./attempt.js";
 export type { ErrorOptions, TaskContext } from "./context.js";
 export type { EffectCall } from "./effect.js";
+export type { TaskEvidence } from "./evidence.js";
+export type { EvidenceBody, EvidenceInput } from "@candor/bus";
 export type { EffectOptions } from "./effect-plan.js";
 export { toFailure } from "./failure.js";
 export type { Classify, Failure } from "./failure.js";

@@ -1,3 +1,4 @@
+import type { EvidencePort } from "@candor/bus";
 import type { CandorError } from "@candor/contract";
 import type { Expectation } from "./spool/spool-record.js";
 
@@ -54,4 +55,6 @@ export interface LiveFeed {
 }
 
 /** All that a task needs of the bus. */
-export interface TaskBus extends EventSink, LookUp, LiveFeed {}
+export interface TaskBus extends EventSink, LookUp, LiveFeed {
+  readonly evidence: EvidencePort;
+}

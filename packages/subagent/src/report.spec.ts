@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { concatBytes, decodeValue, encodePayload, limits, receiptsSchema, Tally } from "@candor/contract";
+import {
+  concatBytes,
+  decodeValue,
+  evidenceLimits,
+  encodePayload,
+  limits,
+  receiptsSchema,
+  Tally,
+} from "@candor/contract";
 import { createDataKey, unseal } from "@candor/ledger";
 import type { TaskContext } from "./context.js";
 import { Prose } from "./prose.js";
@@ -171,6 +179,12 @@ describe("D9 a report of very many effects", () => {
       summary: "done",
       caveats: Array.from({ length: 1_000 }, () => "x".repeat(1_000)),
       selfReportedConfidence: undefined,
+      evidence: Array.from({ length: evidenceLimits.maxHandles }, () => ({
+        actor: "x".repeat(64),
+        hash: new Uint8Array(32),
+        size: evidenceLimits.maxBytes,
+        label: new Uint8Array(evidenceLimits.maxLabelBytes + 40),
+      })),
     };
     const moment = { last: 0, head: new Uint8Array(32), tally: new Tally() };
     const { report, receipts } = makeReport(facts, moment, new Prose(createDataKey()));

@@ -8,10 +8,12 @@ import {
   utf8,
   type Claim,
   type Coverage,
+  type EvidenceHandle,
   type FinishReason,
   type Payload,
   type Receipts,
   type Report,
+  type ReportedEvidence,
   type RetryEntry,
   type Scope,
 } from "@candor/contract";
@@ -25,6 +27,8 @@ export interface TaskOutcome {
   readonly summary?: string;
   /** The model's own number in 0..1. It is kept apart, and no verdict uses it. */
   readonly selfReportedConfidence?: number;
+  /** Evidence of an earlier epoch of this agent that the claim rests on; what the task itself put is listed anyway. */
+  readonly evidence?: readonly EvidenceHandle[];
 }
 
 export interface ReportFacts {
@@ -39,6 +43,7 @@ export interface ReportFacts {
   readonly summary: string | undefined;
   readonly caveats: readonly string[];
   readonly selfReportedConfidence: number | undefined;
+  readonly evidence: readonly ReportedEvidence[];
 }
 
 export interface MadeReport {
@@ -79,7 +84,7 @@ function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" |
  */
 export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): MadeReport {
   const { tally, head } = moment;
-  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence } = facts;
+  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, evidence } = facts;
   const receipts: Receipts = {
     errorLog: errorLogReceiptOf(tally, head),
     retries: { entries: [...retries], unseen: unseenRetryLayers(scope) },
@@ -101,6 +106,7 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     work: facts.work,
     ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
     ...sealedProse(facts, prose),
+    ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
   };
   const whole = { ...report, receipts };
   if (encodeCanonical(receipts).length <= limits.maxInlineReceiptBytes && fits(whole))
@@ -129,16 +135,17 @@ const claimWords = ["pass", "fail", "unsure"] as const;
 /** What a callback returned, if it is an outcome. @throws CandorError `bad-argument` for one that does not fit */
 export function readOutcome(value: unknown): TaskOutcome | undefined {
   if (typeof value !== "object" || value === null || !("claim" in value)) return undefined;
-  const { claim, summary, selfReportedConfidence: confidence } = value as Readonly<Record<string, unknown>>;
+  const { claim, summary, selfReportedConfidence: confidence, evidence } = value as Readonly<Record<string, unknown>>;
   const found = claimWords.find((word) => word === claim);
   const fits =
     found !== undefined &&
     (summary === undefined || typeof summary === "string") &&
-    (confidence === undefined || (typeof confidence === "number" && confidence >= 0 && confidence <= 1));
+    (confidence === undefined || (typeof confidence === "number" && confidence >= 0 && confidence <= 1)) &&
+    (evidence === undefined || Array.isArray(evidence));
   if (!fits) {
     throw new CandorError(
       "bad-argument",
-      `What the task returned is no outcome: claim must be ${claimWords.join(", ")}, summary a text and selfReportedConfidence a number in 0..1.`,
+      `What the task returned is no outcome: claim must be ${claimWords.join(", ")}, summary a text, selfReportedConfidence a number in 0..1 and evidence a list of handles.`,
       { path: "claim" },
     );
   }
@@ -146,5 +153,6 @@ export function readOutcome(value: unknown): TaskOutcome | undefined {
     claim: found,
     ...(summary === undefined ? {} : { summary }),
     ...(confidence === undefined ? {} : { selfReportedConfidence: confidence }),
+    ...(evidence === undefined ? {} : { evidence: evidence as readonly EvidenceHandle[] }),
   };
 }

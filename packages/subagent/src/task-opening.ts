@@ -13,6 +13,7 @@ import { storeAccept } from "./acceptance.js";
 import { Control, rejected } from "./control.js";
 import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
 import { Effects } from "./effect.js";
+import { EvidenceBook } from "./evidence.js";
 import { FaultLog } from "./fault-log.js";
 import { inherit } from "./inheritance.js";
 import { IntentKeys } from "./intent-keys.js";
@@ -263,6 +264,17 @@ class Opening {
       dispatchMs: limits.dispatchMs,
       logger,
     });
+    const evidence = new EvidenceBook({
+      port: this.#context.bus.evidence,
+      actor: this.#context.identity.name,
+      run,
+      prose: this.#prose,
+      calls: desk.calls,
+      requireUnreported: () => {
+        desk.requireUnreported();
+      },
+      dir: this.#context.spoolDir,
+    });
     return new SubagentTask({
       id: { run, task, epoch },
       brief: openBrief(payload.brief, this.#prose),
@@ -272,6 +284,7 @@ class Opening {
       control,
       stopping: this.#stopping,
       effects,
+      evidence,
       state,
       keys: this.#keys,
       desk,

@@ -10,6 +10,7 @@ import {
 import { createContext, type TaskContext } from "./context.js";
 import type { Control } from "./control.js";
 import type { Effects } from "./effect.js";
+import type { EvidenceBook } from "./evidence.js";
 import { toFailure, type Failure } from "./failure.js";
 import type { IntentKeys } from "./intent-keys.js";
 import { pause, within } from "./pause.js";
@@ -30,6 +31,7 @@ export interface TaskParts {
   readonly control: Control;
   readonly stopping: Stopping;
   readonly effects: Effects;
+  readonly evidence: EvidenceBook;
   readonly state: TaskState;
   readonly keys: IntentKeys;
   readonly desk: TaskDesk & { over: boolean };
@@ -160,13 +162,14 @@ export class SubagentTask {
   }
 
   async #work(callback: (context: TaskContext) => unknown): Promise<Worked> {
-    const { control, desk, effects } = this.#parts;
+    const { control, desk, effects, evidence } = this.#parts;
     const left = desk.unrecovered.take(wholeTask);
-    const context = createContext(desk, effects, this.#caveats);
+    const context = createContext(desk, effects, evidence, this.#caveats);
     try {
       const cut = Symbol("cut");
       const value = await this.#unlessCut(callNow(callback, context), cut);
       const outcome = value === cut ? undefined : readOutcome(value);
+      if (outcome?.evidence !== undefined) await evidence.refer(outcome.evidence);
       if (left !== undefined && outcome !== undefined) {
         const { seq: reason, attempt } = left;
         await desk.faults.retry({
@@ -236,7 +239,7 @@ export class SubagentTask {
   }
 
   async #report(worked: Worked): Promise<TaskResult> {
-    const { recorder, desk, effects, state, scope, brief, prose } = this.#parts;
+    const { recorder, desk, effects, evidence, state, scope, brief, prose } = this.#parts;
     const { claim, finishReason } = this.#conclude(worked);
     const outcome = worked.type === "returned" ? worked.outcome : undefined;
     const made: { report?: Report } = {};
@@ -253,6 +256,7 @@ export class SubagentTask {
           work: { ...desk.work },
           summary: outcome?.summary,
           caveats: this.#caveats,
+          evidence: evidence.reported,
           selfReportedConfidence: outcome?.selfReportedConfidence,
         },
         moment,

@@ -1,6 +1,7 @@
 import { isCandorError, streams, type Logger } from "@candor/contract";
 import { LaneReader, Publisher, type Link } from "@candor/bus";
 import { openCheckpointStore } from "./checkpoint-store.js";
+import { lookUpEvidence } from "./evidence-look-up.js";
 import type { GuardIdentity } from "./guard-identity.js";
 import type { LanePorts, LaneSource, SourceEvents } from "./lane-ports.js";
 import { asLogFault, readLogState, requirePlace } from "./log-place.js";
@@ -64,11 +65,13 @@ export function openLanePorts({ link, identity, logger, standbyMs, threads }: Bu
       readHistory: (need, belowSeq) => readHistory({ link, lane, signal: aborter.signal, logger }, need, belowSeq),
       threads,
       publishTimer: (request, atMs) => {
-        publisher.publish(timerEvent(request, atMs)).catch((error: unknown) => {
-          // It goes out again as long as the log does not show it.
-          const code = isCandorError(error) ? error.code : "defect";
-          logger.warn({ lane, code, timer: request.timer }, "a timer could not be stored yet");
-        });
+        lookUpEvidence(link, request)
+          .then((found) => publisher.publish(timerEvent(request, atMs, found)))
+          .catch((error: unknown) => {
+            // It goes out again as long as the log does not show it.
+            const code = isCandorError(error) ? error.code : "defect";
+            logger.warn({ lane, code, timer: request.timer }, "a timer could not be stored yet");
+          });
       },
     }),
     close: () => {

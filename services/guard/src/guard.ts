@@ -1,6 +1,7 @@
-import { CandorError, silentLogger, stateSubject, type Logger } from "@candor/contract";
+import { CandorError, runTask, silentLogger, stateSubject, type Logger } from "@candor/contract";
 import type { Bus } from "@candor/bus";
 import { openLanePorts, type BusPorts } from "./bus-ports.js";
+import { EvidenceCollector } from "./evidence-collector.js";
 import { requireGuardIdentity, type GuardIdentity } from "./guard-identity.js";
 import { LaneRunner } from "./lane-runner.js";
 import { readQuery, type LaneView, type StateQuery } from "./lane-view.js";
@@ -21,9 +22,16 @@ export interface GuardSettings {
   readonly checkpointQuietMs: number;
   /** What another guard is given to publish a record or a timer first, while it leads; 20 ms by default. */
   readonly standbyMs: number;
+  /** How often it looks for evidence whose retention is over; 60,000 ms by default. */
+  readonly collectMs: number;
 }
 
-const defaultSettings: GuardSettings = { checkpointEvents: 1_000, checkpointQuietMs: 1_000, standbyMs: 20 };
+const defaultSettings: GuardSettings = {
+  checkpointEvents: 1_000,
+  checkpointQuietMs: 1_000,
+  standbyMs: 20,
+  collectMs: 60_000,
+};
 
 export interface GuardOptions {
   /** A connection in the role of a guard; it stays open when the guard stops. */
@@ -119,7 +127,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const count = connection.lanes ?? 0;
   const lanes = options.lanes ?? Array.from({ length: count }, (_, lane) => lane);
   requireLanes(lanes, count);
-  const { checkpointEvents, checkpointQuietMs, standbyMs } = { ...defaultSettings, ...options.settings };
+  const { checkpointEvents, checkpointQuietMs, standbyMs, collectMs } = { ...defaultSettings, ...options.settings };
   const threads = await startSignatureThreads();
   const ports: BusPorts = openLanePorts({ link: connection, identity, logger, standbyMs, threads });
   const runners = lanes.map(
@@ -139,6 +147,16 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   await Promise.all(runners.map((runner) => runner.start()));
   await untilRead(runners, logger);
   const reading = runners.filter(({ halted }) => halted === undefined).length;
+  const collector = new EvidenceCollector({
+    link: connection,
+    operator: identity.operator,
+    laneCount: count,
+    lanes: runners,
+    readRun: (lane, run) => ports.lane(lane).readHistory({ run, task: runTask }, Number.MAX_SAFE_INTEGER),
+    everyMs: collectMs,
+    logger,
+  });
+  collector.start();
   logger.info({ lanes: reading, halted: runners.length - reading }, "guard is ready");
   return {
     lanes,
@@ -146,6 +164,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     ended: untilAllEnd(runners),
     stop: async () => {
       service.stop();
+      collector.stop();
       await Promise.all(runners.map((runner) => runner.stop()));
       ports.close();
       threads.close();

@@ -192,6 +192,17 @@ export class LaneRunner {
     };
   }
 
+  /** Estimated log time in ms, while the lane is live and folded to its end; undefined else. */
+  get upToDateMs(): number | undefined {
+    if (this.#state !== "live" || !this.#caughtUp) return undefined;
+    return (this.#source?.pending ?? 0) + this.#pipeline.waiting === 0 ? this.#clock.nowMs : undefined;
+  }
+
+  /** True for a run that is open in this lane. */
+  isOpen(run: string): boolean {
+    return this.#fold.openTasksOf(run) !== undefined;
+  }
+
   get #isOver(): boolean {
     return this.#state === "halted" || this.#state === "stopped";
   }
@@ -242,8 +253,10 @@ export class LaneRunner {
       return;
     }
     this.#counts.events += 1;
-    if (entry.type === "event" && entry.kind === "timer")
-      this.#timers.seen({ ...entry.event, ...entry.payload }, entry.timeMs);
+    if (entry.type === "event" && entry.kind === "timer") {
+      const { timer, deadlineMs } = entry.payload;
+      this.#timers.seen({ ...entry.event, timer, deadlineMs }, entry.timeMs);
+    }
     for (const output of outputs) this.#put(output, entry.timeMs);
     this.#checkpointer.folded();
   };

@@ -1,4 +1,4 @@
-import type { AdmittedEvent, EventKind, Payload } from "@candor/contract";
+import { hex, type AdmittedEvent, type EventKind, type Payload } from "@candor/contract";
 import { formatDuration } from "../duration.js";
 import { prose, type ProseKey } from "./prose.js";
 
@@ -79,7 +79,10 @@ const sentences: Table = {
     ),
   "no-side-effects": ({ control, takenAt }) => list(`control ${control}`, `taken at event ${takenAt}`),
   receipt: ({ part, parts, content }) => `part ${part} of ${parts}, ${content.length} bytes`,
-  report: ({ claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats }, key) =>
+  report: (
+    { claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats, evidence = [] },
+    key,
+  ) =>
     list(
       `claims ${claim}`,
       finishReason,
@@ -88,9 +91,17 @@ const sentences: Table = {
       selfReportedConfidence !== undefined && `the model's own number ${selfReportedConfidence}`,
       quoted(summary, key),
       ...caveats.map((caveat) => `caveat ${quoted(caveat, key) ?? ""}`),
+      ...evidence.map(({ hash, label }) => `evidence ${shortKey(hex(hash))} ${quoted(label, key) ?? ""}`),
     ),
   probe: ({ method, outcome }) => list(outcome, `by ${method}`),
-  timer: ({ timer, deadlineMs }) => list(timer, `due ${new Date(deadlineMs).toISOString()}`),
+  timer: ({ timer, deadlineMs, evidence = [] }) =>
+    list(
+      timer,
+      `due ${new Date(deadlineMs).toISOString()}`,
+      ...evidence.map(({ hash, stored }) => `${shortKey(hex(hash))} ${stored ? "stored" : "not stored"}`),
+    ),
+  collected: ({ items }, key) =>
+    list(...items.map(({ actor, hash, label }) => `${shortKey(hex(hash))} of ${actor} ${quoted(label, key) ?? ""}`)),
 };
 
 /** What an event says, in one line for people. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { evidenceLimits } from "../evidence.js";
 import {
   bytesUpTo,
   count,
@@ -160,6 +161,16 @@ export const receipts = z.strictObject({
 });
 export type Receipts = z.infer<typeof receipts>;
 
+/** A piece of evidence that a report points to (T2). Its bytes lie in the evidence stream. */
+const evidenceHandle = z.strictObject({
+  actor: id,
+  hash: hash32,
+  size: count.max(evidenceLimits.maxBytes),
+  /** One line for people. */
+  label: sealed,
+});
+export type ReportedEvidence = z.infer<typeof evidenceHandle>;
+
 /** Receipts of a million errors and retries fit in; a guard holds the parts until the report comes. */
 const mostParts = 256;
 
@@ -185,5 +196,7 @@ export const report = z.strictObject({
   selfReportedConfidence: z.number().min(0).max(1).optional(),
   summary: sealed.optional(),
   caveats: z.array(sealed).max(1000),
+  /** What the agent stored to bear its claim out; absent if it stored nothing. */
+  evidence: z.array(evidenceHandle).max(evidenceLimits.maxHandles).optional(),
 });
 export type Report = z.infer<typeof report>;

@@ -4,7 +4,7 @@ import { decodeValue, encodeCanonical } from "../msgpack.js";
 import type { EventKind } from "../vocabulary.js";
 import { accept, acknowledge, effect, error, noSideEffects, receipt, report, retry } from "./agent.js";
 import { close, delegate, keyAdded, keyRevoked, recall, runClose, runOpen, terminate } from "./intents.js";
-import { probe, timer } from "./probe.js";
+import { collected, probe, timer } from "./probe.js";
 import { quickChecks } from "./quick-check.js";
 
 /** The schema of each kind's payload. Total: a kind without one does not compile. */
@@ -27,6 +27,7 @@ export const payloadSchemas = {
   report,
   probe,
   timer,
+  collected,
 } as const satisfies Record<EventKind, z.ZodType>;
 
 const quick = quickChecks(payloadSchemas);

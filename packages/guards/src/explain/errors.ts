@@ -122,6 +122,14 @@ const own = {
     means: "The task is reported, closed, or past its end.",
     todo: "Nothing more can be recorded; delegate anew if there is more to do.",
   },
+  "evidence-missing": {
+    means: "A piece of evidence, or a chunk of it, is not stored: never whole, or collected after its run.",
+    todo: 'Do without it. "candor evidence list RUN" shows what is there, and what was collected, and when.',
+  },
+  "evidence-altered": {
+    means: "What is stored under a hash has another one: truncated, swapped, or written past the SDK.",
+    todo: "Rely on none of it. The identity that stored it is in its name; ask its operator.",
+  },
   "guard-divergence": auditExplanations["guard-divergence"],
   "not-found": {
     means: "There is nothing of that name.",

@@ -1,4 +1,5 @@
-import { CandorError, laneOf, liveSubject } from "@candor/contract";
+import { CandorError, equalBytes, laneOf, liveSubject } from "@candor/contract";
+import type { EvidencePort } from "@candor/bus";
 import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, TaskBus } from "../ports.js";
 
 /** What happens to one publish: stored and answered, stored without answer, or gone. */
@@ -29,6 +30,20 @@ export class MemoryBus implements TaskBus {
   fate: (subject: string, expect: Expectation | undefined) => Fate = () => "stored";
   /** Nobody answers anything. */
   away = false;
+  readonly evidence: EvidencePort = {
+    store: async (subject, bytes) => {
+      await Promise.resolve();
+      if (this.away) throw silence();
+      const there = this.#last(subject)?.data;
+      if (there === undefined) this.messages.push({ subject, sequence: this.messages.length + 1, data: bytes.slice() });
+      return there === undefined || equalBytes(there, bytes) ? undefined : there;
+    },
+    read: async (subject) => {
+      await Promise.resolve();
+      if (this.away) throw silence();
+      return this.#last(subject)?.data;
+    },
+  };
   readonly #listeners = new Set<{ pattern: string; listener: (message: LiveMessage) => void }>();
   readonly #reconnected = new Set<() => void>();
 
