@@ -175,7 +175,7 @@ describe("every README", () => {
       const { stdout } = await candor([...group, "--help"]);
       return [...(stdout.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)\b/gm)].map(([, command = ""]) => command);
     };
-    const groups = ["auth", "evidence", "report", "run", "streams", "task"];
+    const groups = ["auth", "evidence", "policy", "report", "run", "streams", "task"];
     const [known, ofGroups] = await Promise.all([commands(), Promise.all(groups.map((group) => commands(group)))]);
     const scripts = Object.keys(
       (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> }).scripts,

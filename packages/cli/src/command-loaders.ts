@@ -24,6 +24,7 @@ export const commandLoaders: Readonly<Record<string, () => Promise<AddCommand>>>
   streams: async () => (await import("./commands/streams.js")).addStreams,
   doctor: async () => (await import("./commands/doctor.js")).addDoctor,
   explain: async () => (await import("./commands/explain.js")).addExplain,
+  policy: async () => (await import("./commands/policy.js")).addPolicy,
   report: async () => (await import("./commands/report.js")).addReport,
   schema: async () => (await import("./commands/schema.js")).addSchema,
 };

@@ -45,8 +45,21 @@ export type {
 } from "./payloads/agent.js";
 export { receipts as receiptsSchema } from "./payloads/agent.js";
 export type { Brief } from "./payloads/intents.js";
-export { defaultEvidenceRetentionMs, defaultPolicy, policyHash, policySchema, severities } from "./policy.js";
-export type { Policy, Severity } from "./policy.js";
+export {
+  behaviourActions,
+  behaviours,
+  defaultFailurePolicy,
+  failureVocabulary,
+  planContexts,
+  severities,
+} from "./failure-policy.js";
+export type { Behaviour, FailureCell, FailurePolicy, PlanContext, Severity } from "./failure-policy.js";
+export { defaultEvidenceRetentionMs, defaultPolicy, policyHash, policySchema } from "./policy.js";
+export type { Policy } from "./policy.js";
+export { policyFaults, readPolicy } from "./policy-check.js";
+export type { PolicyFault, PolicyReading } from "./policy-check.js";
+export { policyFaultTable } from "./policy-faults.js";
+export type { PolicyFaultCode } from "./policy-faults.js";
 export { reportReasonClasses } from "./report-refusals.js";
 export type { ReportReasonClass } from "./report-refusals.js";
 export {

@@ -3,10 +3,8 @@ import { sha256 } from "#digest";
 import { concatBytes, domainPrefix } from "./bytes.js";
 import { count, milliseconds } from "./identifiers.js";
 import { encodeCanonical } from "./msgpack.js";
+import { defaultFailurePolicy, failurePolicySchema, severities } from "./failure-policy.js";
 import { errorTypes } from "./vocabulary.js";
-
-export const severities = ["low", "medium", "high", "critical"] as const;
-export type Severity = (typeof severities)[number];
 
 /** What a run is judged by. Pinned by hash in `run-open`, so that a replay uses the one then in force. */
 export const policySchema = z.strictObject({
@@ -23,8 +21,10 @@ export const policySchema = z.strictObject({
   lateEventsPerActor: count.max(1_000_000),
   /** How long evidence is kept after its run is closed; `defaultEvidenceRetentionMs` where the policy does not say. */
   evidenceRetentionMs: milliseconds.max(3_153_600_000_000).optional(),
-  /** The receiver's severity of each error type; emitters state finality only. */
-  severity: z.record(z.enum(errorTypes), z.enum(severities)),
+  /** What a failure of each type means for the plan, and what is done about it. Absent in runs opened before it was. */
+  failures: failurePolicySchema.optional(),
+  /** In place of `failures`, in runs opened before that was: a severity for each error type, and no action. */
+  severity: z.record(z.enum(errorTypes), z.enum(severities)).optional(),
 });
 export type Policy = z.infer<typeof policySchema>;
 
@@ -38,18 +38,7 @@ export const defaultPolicy: Policy = {
   maxGraceMs: 60_000,
   reorderBuffer: 1_024,
   lateEventsPerActor: 100,
-  severity: {
-    transient: "low",
-    unavailable: "medium",
-    "invalid-input": "medium",
-    denied: "high",
-    conflict: "low",
-    "over-budget": "medium",
-    partial: "medium",
-    "in-doubt": "critical",
-    defect: "critical",
-    cancelled: "low",
-  },
+  failures: defaultFailurePolicy,
 };
 
 /** SHA-256 over the canonical bytes of the policy document. */

@@ -216,6 +216,7 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     settled,
     over,
     waitingReport,
+    failures: run.policy.failures,
   });
   if (judgement === undefined) return;
   const report = disclosure.report ?? waitingReport;

@@ -4,11 +4,13 @@ import {
   stricter,
   type Action,
   type DisclosureFindingCode,
+  type FailurePolicy,
   type FindingCode,
 } from "@candor/contract";
 import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
 import type { EffectLedger } from "./effect-ledger.js";
 import { pointerFindings } from "./evidence-pointers.js";
+import { decideFailures } from "./failure-decision.js";
 import { FindingList, type Judgement } from "./judgement.js";
 import { levelOf, neededDimensions, type KeptBrief, type KeptScope } from "./kept.js";
 
@@ -24,6 +26,8 @@ export interface DisclosureContext {
   readonly over: boolean;
   /** A report that waits behind the gap. */
   readonly waitingReport: KeptReport | undefined;
+  /** What the run's policy says of failures; undefined in a run that was opened before policies said it. */
+  readonly failures: FailurePolicy | undefined;
 }
 
 /** Findings that mean something was hidden; every other one means that something can't be known. */
@@ -83,7 +87,9 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   const waitsForEvents = context.gap !== undefined && !isLost(state, context);
   // A guard looks within moments, and says so in the log; until then a pointer may be one without a body.
   const waitsForEvidence = state.odd.evidence.some(({ stored }) => stored === undefined);
-  const judgement = conclude(findings, report, { final: !waitsForProbe && !waitsForEvents && !waitsForEvidence });
+  const judgement = conclude(findings, outcomeAction(state, report, context), {
+    final: !waitsForProbe && !waitsForEvents && !waitsForEvidence,
+  });
   return waitsForEvents || waitsForEvidence ? { ...judgement, action: stricter(judgement.action, "wait") } : judgement;
 }
 
@@ -95,10 +101,11 @@ function missingReport(state: DisclosureState, context: DisclosureContext): Judg
   const findings = new FindingList();
   chainFindings(state, context, findings);
   findings.add("report-missing");
-  return conclude(findings, undefined, { final: true });
+  return conclude(findings, "escalate", { final: true });
 }
 
-function conclude(findings: FindingList, report: KeptReport | undefined, { final }: { final: boolean }): Judgement {
+/** @param outcome what is done where nothing is found: what is fully disclosed may still be a failure */
+function conclude(findings: FindingList, outcome: Action, { final }: { final: boolean }): Judgement {
   const found = { findings: findings.items, dropped: findings.dropped };
   const codes = findings.items.map(({ code }) => code).filter(isOfDisclosure);
   if (codes.some((code) => concealing.has(code))) {
@@ -109,17 +116,24 @@ function conclude(findings: FindingList, report: KeptReport | undefined, { final
     const action = strictness[Math.max(...wanted)] ?? "verify";
     return { verdict: "PARTIAL_DISCLOSURE_RISK", action, final, ...found };
   }
-  return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcomeAction(report), final, ...found };
+  return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcome, final, ...found };
 }
 
 /** Disclosure and outcome are two things: what is fully disclosed may still be a failure. */
-function outcomeAction(report: KeptReport | undefined): Action {
-  if (report === undefined) return "escalate";
+function outcomeAction(state: DisclosureState, report: KeptReport, context: DisclosureContext): Action {
   // The orchestrator stopped it; what is left to do is the recall judge's to say.
   if (report.finishReason === "recalled" || report.finishReason === "terminated") return "proceed";
-  const byClaim = { pass: "proceed", fail: "redispatch", unsure: "verify", none: "escalate" } as const;
-  const incomplete = report.coverage.some(({ state }) => state !== "done");
+  if (report.claim === "fail") return failureAction(state, context);
+  const byClaim = { pass: "proceed", unsure: "verify", none: "escalate" } as const;
+  const incomplete = report.coverage.some(({ state: done }) => done !== "done");
   return report.claim === "pass" && incomplete ? "verify" : byClaim[report.claim];
+}
+
+/** By the policy, for every failure that nothing recovered; of one that has no type, only that it is still to be done. */
+function failureAction({ tally }: DisclosureState, { brief, failures }: DisclosureContext): Action {
+  if (failures === undefined) return "redispatch";
+  const open = tally.errors().filter(({ recovered }) => !recovered);
+  return decideFailures(open, brief.resultNeeded, failures)?.action ?? "redispatch";
 }
 
 function chainFindings(state: DisclosureState, context: DisclosureContext, findings: FindingList): void {

@@ -1,6 +1,7 @@
 import { disclosureExplanations } from "./explain/disclosure.js";
 import { errorExplanations } from "./explain/errors.js";
 import type { Explanation } from "./explain/explanation.js";
+import { policyExplanations } from "./explain/policy.js";
 import { recallExplanations } from "./explain/recall.js";
 import { auditExplanations, quarantineExplanations } from "./explain/refusals.js";
 import { undecidedExplanations } from "./explain/undecided.js";
@@ -15,6 +16,7 @@ export const explanations = {
   audit: auditExplanations,
   error: errorExplanations,
   undecided: undecidedExplanations,
+  policy: policyExplanations,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Explanation>>>>;
 
 export type ExplanationFamily = keyof typeof explanations;
@@ -30,7 +32,7 @@ const families = Object.keys(explanations) as ExplanationFamily[];
 /**
  * What a code means and what to do about it, once for each meaning it has. Upper and lower case are the same.
  *
- * @param code of a finding, a verdict, an action, a quarantine record, an audit, an error or a wait that ended undecided
+ * @param code of a finding, a verdict, an action, a quarantine record, an audit, an error, a wait that ended undecided or a fault of a policy
  * @returns empty if there is no such code
  */
 export function explain(code: string): readonly Explained[] {

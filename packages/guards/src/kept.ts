@@ -54,13 +54,17 @@ export interface KeptBrief {
   readonly critical: boolean;
   readonly directlyVerifiable: boolean;
   readonly maxGraceMs: number | undefined;
+  /** The plan context of a failure. */
+  readonly resultNeeded: boolean;
   /** A bit for each dimension of observation that the verdict can't do without. */
   readonly needs: number;
 }
 
-export function keepBrief({ keyTasks, critical, directlyVerifiable, maxGraceMs, needs }: Brief): KeptBrief {
+export function keepBrief(brief: Brief): KeptBrief {
+  const { keyTasks, critical, directlyVerifiable, maxGraceMs, resultNeeded = true, needs } = brief;
   const bits = needs.reduce((set, dimension) => set | (1 << scopeDimensions.indexOf(dimension)), 0);
-  return { keyTasks: keyTasks.length === 0 ? none : keyTasks, critical, directlyVerifiable, maxGraceMs, needs: bits };
+  const tasks = keyTasks.length === 0 ? none : keyTasks;
+  return { keyTasks: tasks, critical, directlyVerifiable, maxGraceMs, resultNeeded, needs: bits };
 }
 
 export function neededDimensions({ needs }: KeptBrief): ScopeDimension[] {

@@ -1,6 +1,7 @@
 import {
   certificateMessage,
   equalBytes,
+  policyFaults,
   policyHash,
   runTask,
   timerKinds,
@@ -8,10 +9,12 @@ import {
   type AdmittedOf,
   type Certificate,
   type LogEntry,
+  type Policy,
 } from "@candor/contract";
 import { foldAgent, judgeEpoch } from "./agent-fold.js";
 import { isTaskIntent } from "./intent.js";
 import { foldRunIntent, foldTaskIntent, settle, speakIntent } from "./intent-fold.js";
+import { hashText } from "./kept.js";
 import { foldTimer, refuseOtherGuard } from "./timer-fold.js";
 import type { Output, TimerRequest, Verify } from "./output.js";
 import {
@@ -35,6 +38,9 @@ export interface LaneFoldOptions {
   readonly operator: string;
 }
 
+/** Policies that are held once for all runs; past this many each run has its own. */
+const mostPolicies = 64;
+
 /** What has to be read again before an entry can be folded: a task or run that is closed, or was never seen. */
 export interface HistoryNeed {
   readonly run: string;
@@ -52,6 +58,7 @@ export class LaneFold {
   readonly #revivedTasks = new Set<TaskState>();
   readonly #warm = new WarmHistory();
   readonly #closedRuns = new ClosedRuns();
+  readonly #policies = new Map<string, Policy>();
   /** A fold over history keeps what is closed, because that is what it is asked for. */
   readonly #keepsClosed: boolean;
 
@@ -229,8 +236,22 @@ export class LaneFold {
       );
       return;
     }
-    const run = initialRun(entry);
+    const [fault] = policyFaults(payload.policy);
+    if (fault !== undefined) {
+      speaker.quarantine(entry, "malformed", `${fault.code}: ${fault.sentence}.`, `payload.policy.${fault.path}`);
+      return;
+    }
+    const run = initialRun(entry, this.#sharedPolicy(payload));
     if (foldRunIntent(run, entry, speaker)) this.#runs.set(run.run, run);
+  }
+
+  /** A policy is some kilobytes, and most runs have the same one. */
+  #sharedPolicy({ policy, policyHash: hash }: AdmittedOf<"run-open">["payload"]): Policy {
+    const name = hashText(hash);
+    const known = this.#policies.get(name);
+    if (known !== undefined) return known;
+    if (this.#policies.size < mostPolicies) this.#policies.set(name, policy);
+    return policy;
   }
 
   #isCertified({ role, name, key, signature }: Certificate, verify: Verify): boolean {

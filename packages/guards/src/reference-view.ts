@@ -1,4 +1,13 @@
-import { hex, type Action, type Policy, type VerdictBody, type VerdictName } from "@candor/contract";
+import {
+  hex,
+  type Action,
+  type ErrorType,
+  type Finality,
+  type Policy,
+  type Severity,
+  type VerdictBody,
+  type VerdictName,
+} from "@candor/contract";
 import { probeAnswer, type KeptReport } from "./disclosure-state.js";
 import {
   evaluateDisclosureReference,
@@ -6,6 +15,7 @@ import {
   type ReferenceOutcome,
   type ReferenceWord,
 } from "./reference/index.js";
+import { decideFailure } from "./failure-decision.js";
 import type { EpochState } from "./state.js";
 
 /** What the reference says, as a verdict states it, and what comes of it. */
@@ -49,9 +59,9 @@ function evaluateDisclosure(
     {
       subagentId: actor,
       reportedSuccess: report.claim === "pass",
-      errorsDisclosed: disclosure.tally.errors().map(({ seq, type, recovered }) => ({
+      errorsDisclosed: disclosure.tally.errors().map(({ seq, type, finality, recovered }) => ({
         errorId: String(seq),
-        severity: policy.severity[type],
+        severity: severityOf(policy, type, finality, brief.resultNeeded),
         recovered,
         isInternalRetry: retried.has(seq),
       })),
@@ -61,6 +71,11 @@ function evaluateDisclosure(
     { requireStructuredLogProof: true, requireProbeForCritical: brief.critical },
   );
   return referenceOf(outcome);
+}
+
+function severityOf({ failures, severity }: Policy, type: ErrorType, finality: Finality, needed: boolean): Severity {
+  if (failures !== undefined) return decideFailure({ type, finality }, needed, failures).severity;
+  return severity?.[type] ?? "critical";
 }
 
 /** What the reference says of a recall at log time `nowMs` (R10); undefined for anything that is no recall. */

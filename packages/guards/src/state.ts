@@ -151,8 +151,9 @@ export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string, shared
   };
 }
 
-export function initialRun(entry: AdmittedOf<"run-open">): RunState {
-  const { policy, policyHash, fleet, probers, isolation } = entry.payload;
+/** @param policy of the opening, or the same one of an earlier run */
+export function initialRun(entry: AdmittedOf<"run-open">, policy: Policy): RunState {
+  const { policyHash, fleet, probers, isolation } = entry.payload;
   return {
     run: entry.event.run,
     fleet: fleet.name,

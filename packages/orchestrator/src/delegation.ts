@@ -16,6 +16,8 @@ export interface BriefOptions {
   readonly directlyVerifiable?: boolean;
   /** Retries that the subagent may make; 10 by default. */
   readonly retryBudget?: number;
+  /** Whether the plan's next step needs the result; true by default. The policy treats a failure by it. */
+  readonly resultNeeded?: boolean;
   /** Longest completion window after a recall, in ms; the policy's by default. */
   readonly maxGraceMs?: number;
   /** Names of what the subagent may do, in words of your own; recorded in the brief. */
@@ -52,7 +54,7 @@ export interface Delegation {
 
 /** The brief as it goes onto the wire. */
 export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
-  const { title, instructions, maxGraceMs } = brief;
+  const { title, instructions, maxGraceMs, resultNeeded } = brief;
   return {
     ...(title === undefined ? {} : { title: seal(title, dataKey) }),
     ...(instructions === undefined ? {} : { instructions: seal(instructions, dataKey) }),
@@ -60,6 +62,7 @@ export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
     critical: brief.critical ?? false,
     directlyVerifiable: brief.directlyVerifiable ?? false,
     retryBudget: brief.retryBudget ?? 10,
+    ...(resultNeeded === undefined ? {} : { resultNeeded }),
     ...(maxGraceMs === undefined ? {} : { maxGraceMs }),
     authority: [...(brief.authority ?? [])],
     needs: [...(brief.needs ?? [])],

@@ -7,6 +7,7 @@ import {
   hex,
   laneOf,
   policyHash as hashOf,
+  readPolicy,
   requireId,
   runTask,
   type Certificate,
@@ -29,7 +30,7 @@ import { within } from "./time-limit.js";
 export interface OpenRunOptions {
   /** Id of the run, 1–64 of `A–Z a–z 0–9 _ -`; a random one by default. */
   readonly run?: string;
-  /** What the run is judged by; pinned by its hash. */
+  /** What the run is judged by, as `parsePolicy` reads it from a file; pinned by its hash. */
   readonly policy?: Policy;
   /** Probers whose receipts count, as `candor auth add prober` wrote their certificates. */
   readonly probers?: readonly Certificate[];
@@ -97,13 +98,14 @@ export class Fleet {
    * intent.
    *
    * @throws CandorError `intent-lost` if the run exists, `untrusted-key` for a prober of another operator, `malformed` for a
-   *   policy that does not fit, `bad-argument` for an id that can't be one
+   *   policy that does not hold, with the field's path and all faults in its details, `bad-argument` for an id that can't be one
    */
   async openRun(options: OpenRunOptions = {}): Promise<Run> {
     const { client, certificate, operator } = this.#context;
     const { policy = defaultPolicy, probers = [], isolation = "separate-process", title } = options;
     const id = requireId(options.run ?? randomUUID(), "run");
     for (const prober of probers) requireRole(prober, "probe", operator);
+    requirePolicy(policy);
     const dataKey = await client.keepDataKey(id, createDataKey());
     const policyHash = hashOf(policy);
     return await this.#follow(id, async (parts) => {
@@ -210,6 +212,18 @@ export class Fleet {
       throw error;
     }
   }
+}
+
+/** A guard would refuse the opening; it is said here first, with all that is wrong. */
+function requirePolicy(policy: Policy): void {
+  const reading = readPolicy(policy);
+  if (reading.ok) return;
+  const [first] = reading.faults;
+  const more = reading.faults.length > 1 ? `, and ${reading.faults.length - 1} more` : "";
+  throw new CandorError("malformed", `The policy does not hold: ${first?.sentence ?? ""}${more}.`, {
+    path: `policy.${first?.path ?? ""}`,
+    details: { faults: reading.faults },
+  });
 }
 
 function runExists(run: string, cause: CandorError): CandorError {

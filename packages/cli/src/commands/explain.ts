@@ -14,6 +14,7 @@ const familyNames = {
   audit: "a finding of guards and audits",
   error: "an error",
   undecided: "why a wait for a decision ended without one",
+  policy: "a fault of a policy",
 } as const;
 
 function describe({ terminal: { colors } }: Context, { code, families, means, todo }: Explained): string {

@@ -8,11 +8,13 @@ import {
 } from "@candor/contract";
 import { parseUpwardReport } from "@candor/orchestrator/report";
 import type { Command } from "commander";
-import { readAnswer } from "../answer-input.js";
 import { present, type CommonOptions, type Context } from "../context.js";
 import { examples } from "../help.js";
 import { printable } from "../output/printable.js";
 import { listing } from "../output/table.js";
+import { readText } from "../text-input.js";
+
+const answer = { what: "the subagent's answer", maxBytes: 64 * 1024 * 1024 } as const;
 
 /** Items of a list that are shown; all are in the JSON. */
 const shownItems = 20;
@@ -67,7 +69,7 @@ export function addReport(program: Command, context: Context): void {
       ),
     )
     .action(async (file: string | undefined, options: CommonOptions) => {
-      const reading = parseUpwardReport(await readAnswer(file, context.terminal));
+      const reading = parseUpwardReport(await readText(file, answer, context.terminal));
       const value = reading.ok
         ? reading
         : { ...reading, refusal: { ...reading.refusal, todo: reportReasonClasses[reading.refusal.reasonClass].todo } };

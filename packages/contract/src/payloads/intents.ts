@@ -43,6 +43,8 @@ export const brief = z.strictObject({
   /** The orchestrator can check success itself, so a bare success is acceptable. */
   directlyVerifiable: z.boolean(),
   retryBudget: count,
+  /** False: the plan goes on without the result (plan context `optional`). Absent is needed. */
+  resultNeeded: z.boolean().optional(),
   maxGraceMs: milliseconds.optional(),
   authority: z.array(label).max(100),
   /** Dimensions of observation that this task's verdict can't do without. */

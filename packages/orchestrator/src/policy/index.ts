@@ -1,0 +1,1 @@
+export { parsePolicy } from "./parse-policy.js";
