@@ -54,6 +54,8 @@ const commands = [
   "evidence verify",
   "doctor",
   "explain",
+  "policy check",
+  "policy explain",
   "report check",
   "schema",
 ];
@@ -93,6 +95,7 @@ describe("Q2 one line for every error", () => {
     [["schema", "nonsense"], exitCodes.usage, "not-found"],
     [["report", "check", "/nowhere/at/all"], exitCodes.usage, "bad-file"],
     [["report", "check", "/"], exitCodes.usage, "bad-file"],
+    [["policy", "check", "/nowhere/at/all"], exitCodes.usage, "bad-file"],
     [["up", "--port", "x"], exitCodes.usage, "bad-argument"],
     [["audit"], exitCodes.usage, "bad-argument"],
     [["audit", "--all", "--run", "r"], exitCodes.usage, "bad-argument"],

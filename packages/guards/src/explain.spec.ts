@@ -1,4 +1,4 @@
-import { actions, auditCodes, errorCodes, findingCodes, quarantineCodes, verdictNames } from "@candor/contract";
+import { actions, auditCodes, errorCodes, findingCodes, policyFaultTable, quarantineCodes, verdictNames } from "@candor/contract";
 import { describe, expect, it } from "vitest";
 import { explain, explainedCodes } from "./explain.js";
 import { undecidedExplanations } from "./explain/undecided.js";
@@ -12,6 +12,7 @@ describe("Q2 explanations", () => {
     ...auditCodes,
     ...Object.keys(errorCodes),
     ...Object.keys(undecidedExplanations),
+    ...Object.keys(policyFaultTable),
   ];
 
   it.each([...new Set(known)])("says what %s means and what to do", (code) => {

@@ -4,7 +4,6 @@ import {
   actions,
   behaviourActions,
   defaultFailurePolicy,
-  defaultPolicy,
   errorTypes,
   finalities,
   type ErrorType,
