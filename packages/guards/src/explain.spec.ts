@@ -1,4 +1,12 @@
-import { actions, auditCodes, errorCodes, findingCodes, policyFaultTable, quarantineCodes, verdictNames } from "@candor/contract";
+import {
+  actions,
+  auditCodes,
+  errorCodes,
+  findingCodes,
+  policyFaultTable,
+  quarantineCodes,
+  verdictNames,
+} from "@candor/contract";
 import { describe, expect, it } from "vitest";
 import { explain, explainedCodes } from "./explain.js";
 import { undecidedExplanations } from "./explain/undecided.js";
