@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { sha256 } from "#digest";
 import { concatBytes, domainPrefix } from "./bytes.js";
+import { defaultFailurePolicy, failurePolicySchema, severities } from "./failure-policy.js";
 import { count, milliseconds } from "./identifiers.js";
 import { encodeCanonical } from "./msgpack.js";
-import { defaultFailurePolicy, failurePolicySchema, severities } from "./failure-policy.js";
 import { errorTypes } from "./vocabulary.js";
 
 /** What a run is judged by. Pinned by hash in `run-open`, so that a replay uses the one then in force. */
@@ -28,7 +28,7 @@ export const policySchema = z.strictObject({
 });
 export type Policy = z.infer<typeof policySchema>;
 
-/** Seven days. No field of the default policy, so that its hash is what it always was. */
+/** Seven days, where a policy does not say. */
 export const defaultEvidenceRetentionMs = 604_800_000;
 
 export const defaultPolicy: Policy = {
