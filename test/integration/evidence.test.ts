@@ -159,7 +159,7 @@ describe("T2 evidence", () => {
   it("S22 a child that fails keeps its findings: they are in its report", async () => {
     const { task } = await work(async (ctx) => {
       await ctx.evidence.put("found so far", "row 17 is broken");
-      throw new RangeError("out of time");
+      throw Object.assign(new TypeError("no such table"), { status: 422 });
     });
     expect((await decided(task)).action).toBe("redispatch");
     const result = await run.result(task);
@@ -258,7 +258,8 @@ describe("T2 evidence that was tampered with", () => {
     expect(read).toBeLessThan(size);
     const { task, error } = await work(() => ({ claim: "pass", evidence: [handle] }));
     expect(error).toMatchObject({ code });
-    expect((await decided(task)).action).toBe("redispatch");
+    // What is missing can be made again; where something else lies in its place, a person has to look.
+    expect((await decided(task)).action).toBe(code === "evidence-missing" ? "redispatch" : "halt");
     expect((await run.result(task))?.evidence).toEqual([]);
   });
 
@@ -284,6 +285,67 @@ describe("T2 evidence that was tampered with", () => {
     const liar = await HandAgent.accept(payer, world.credentials("agent", "payer"), token);
     await liar.report({ evidence: [hollow] });
     expect(await decided(task)).toEqual({ action: "halt", findings: ["dangling-evidence"] });
+  });
+});
+
+describe("T4 T5 results beside each other, and beside their work", () => {
+  it("two that contradict each other about the same thing: the pair, and what to open", async () => {
+    const reviews = await fleet.openRun({ run: "reviews" });
+    const review = async (task: string, as: Subagent, claim: "pass" | "fail", seen: string): Promise<void> => {
+      const { token } = await reviews.delegate({
+        task,
+        agent: world.certificate("agent", as.name),
+        brief: { directlyVerifiable: true, examines: ["0004_order_status.sql"] },
+      });
+      await (
+        await as.accept(token)
+      ).run(async (ctx) => {
+        ctx.consumed(400);
+        await ctx.evidence.put("what was seen", seen);
+        return { claim, summary: "x".repeat(claim === "pass" ? 319 : 320) };
+      });
+    };
+    const decide = async (task: string): Promise<unknown> => {
+      const decision = await reviews.decision(task, { timeoutMs: 10_000 });
+      return [decision.kind === "decided" && decision.action, decision.verdicts.map(({ verdict }) => verdict)];
+    };
+    await review("first", agent, "pass", "nothing dangerous");
+    expect(await decide("first")).toEqual(["proceed", ["FULL_DISCLOSURE_VERIFIED"]]);
+    expect(reviews.conflicts()).toEqual([]);
+    await review("second", other, "fail", "line 3 drops a column");
+    expect(await decide("second")).toEqual([
+      "redispatch",
+      expect.arrayContaining(["FULL_DISCLOSURE_VERIFIED", "UNDER_DECOMPOSED", "RESULTS_CONFLICT"]),
+    ]);
+    expect(await decide("first")).toEqual(["verify", ["FULL_DISCLOSURE_VERIFIED", "RESULTS_CONFLICT"]]);
+    const [conflict, ...others] = reviews.conflicts();
+    expect(others).toEqual([]);
+    expect(conflict).toEqual({
+      pass: { task: "first", epoch: 1, actor: "payer" },
+      fail: { task: "second", epoch: 1, actor: "reviewer" },
+      on: ["0004_order_status.sql"],
+      evidence: [
+        { task: "first", actor: "payer", sha256: sha256("nothing dangerous") },
+        { task: "second", actor: "reviewer", sha256: sha256("line 3 drops a column") },
+      ],
+    });
+    const opened = await Promise.all(
+      (conflict?.evidence ?? []).map(async ({ task, sha256: hash }) => {
+        const { evidence = [], decomposition } = (await reviews.result(task)) ?? {};
+        const handle = evidence.find((one) => one.sha256 === hash) as EvidenceHandle;
+        return [decomposition, await reviews.evidence.get(handle).text()];
+      }),
+    );
+    expect(opened).toEqual([
+      ["sound", "nothing dangerous"],
+      ["under-decomposed", "line 3 drops a column"],
+    ]);
+    const shown = await candorHere(["run", "show", "reviews", ...operatorPlace()]);
+    expect(shown.stdout).toContain("first says pass, second fail on 0004_order_status.sql; open ");
+    await reviews.closeTask("second", { state: "rejected" });
+    await expect.poll(() => reviews.conflicts()).toEqual([]);
+    expect(await decide("first")).toEqual(["proceed", ["FULL_DISCLOSURE_VERIFIED"]]);
+    reviews.release();
   });
 });
 
@@ -360,6 +422,10 @@ describe("T3 lifetime of evidence", () => {
       code: "evidence-missing",
     });
     expect(await long.evidence.get(kept["long"] as EvidenceHandle).text()).toBe("evidence of long");
+    // B8 the log with looks, conflicts and what was collected in it replays to the same verdicts.
+    const audit = await candorHere(["audit", "--all", ...operatorPlace()]);
+    expect(audit).toMatchObject({ exit: 0, stderr: "" });
+    expect(audit.stdout).toMatch(/reproduced (\d+) of \1 verdicts/);
     for (const each of [short, long]) each.release();
   });
 

@@ -91,6 +91,7 @@ const compositions: readonly Composition[] = [
       "let lastCursor: string | undefined;\nconst signal = AbortSignal.timeout(1_000);",
       { block: "Verdicts" },
       { block: "Results and evidence" },
+      { block: "Parallel results" },
       { block: "Probers" },
       `console.log(typeof lastCursor);
       // string

@@ -52,29 +52,35 @@ export function readNext(link: Link, stream: string, subject: string, seq: numbe
  * A message as direct get answers it. Only the last of each header counts: the server appends its own to those of the
  * publisher, who may have written the same names.
  */
-function placedMessage({ headers, data }: Msg): StoredMessage | undefined {
+function placedMessage({ headers, data }: Msg, copied: boolean): StoredMessage | undefined {
   const last = (name: string): string => headers?.values(name).at(-1) ?? "";
   const seq = Number(last("Nats-Sequence"));
   const timeMs = Date.parse(last("Nats-Time-Stamp"));
   if (seq === 0 || Number.isNaN(seq) || Number.isNaN(timeMs)) return undefined;
-  return { seq, timeMs, subject: last("Nats-Subject"), data: new Uint8Array(data) };
+  return { seq, timeMs, subject: last("Nats-Subject"), data: copied ? new Uint8Array(data) : data };
 }
 
 /**
  * The last message on an exact stored subject, by direct get from whichever replica answers: it may be a moment behind in
  * a cluster, and gives no stored headers.
  *
+ * @param copied false for large messages that are dealt with at once: the bytes are then a view of what was received
  * @returns undefined if there is none
  * @throws CandorError `server-unreachable`, `permission-denied`
  */
-export async function readDirect(link: Link, stream: string, subject: string): Promise<StoredMessage | undefined> {
+export async function readDirect(
+  link: Link,
+  stream: string,
+  subject: string,
+  copied = true,
+): Promise<StoredMessage | undefined> {
   const request = `${link.apiPrefix}.DIRECT.GET.${stream}.${subject}`;
   const deadline = performance.now() + patienceMs;
   let last: unknown;
   while (performance.now() < deadline) {
     try {
       const reply = await ask(link.nc, request, "", attemptMs);
-      const found = placedMessage(reply);
+      const found = placedMessage(reply, copied);
       if (found !== undefined) return found;
       if (reply.headers?.code === 404) return undefined;
       last = reply.headers?.status;

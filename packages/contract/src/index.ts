@@ -96,7 +96,7 @@ export {
   guardRecordMessage,
   verdictLimits,
 } from "./verdict.js";
-export type { Finding, GuardRecord, QuarantineBody, Signed, VerdictBody } from "./verdict.js";
+export type { Conflict, Finding, GuardRecord, QuarantineBody, Signed, VerdictBody } from "./verdict.js";
 export {
   actions,
   agentKinds,
@@ -119,6 +119,7 @@ export {
   probeOutcomes,
   quarantineCodes,
   recallFindings,
+  resultFindings,
   roles,
   runTask,
   scopeDimensions,
@@ -147,6 +148,7 @@ export type {
   Mode,
   ProbeOutcome,
   QuarantineCode,
+  ResultFindingCode,
   Role,
   ScopeDimension,
   ScopeLevel,

@@ -3,7 +3,7 @@ import { sha256 } from "#digest";
 import { concatBytes, domainPrefix } from "./bytes.js";
 import { certificateSchema, type Certificate } from "./certificate.js";
 import { CandorError } from "./errors.js";
-import { count, hash32, id, milliseconds, number, signature64 } from "./identifiers.js";
+import { count, hash32, id, label, milliseconds, number, signature64 } from "./identifiers.js";
 import { decodeValue, encodeCanonical } from "./msgpack.js";
 import { scope } from "./payloads/agent.js";
 import { actions, findingCodes, isolations, judges, quarantineCodes, runTask, verdictNames } from "./vocabulary.js";
@@ -22,6 +22,19 @@ const finding = z.strictObject({
   about: z.string().max(256).optional(),
 });
 export type Finding = z.infer<typeof finding>;
+
+const party = z.strictObject({ task: id, epoch: number, actor: id });
+
+/** Two results that say the opposite of the same thing (T4), and what to open to see who is right. */
+const conflict = z.strictObject({
+  pass: party,
+  fail: party,
+  /** What both say they examined; empty where they only share evidence. */
+  on: z.array(label).max(8),
+  /** Evidence of either, what both point to first. */
+  evidence: z.array(z.strictObject({ task: id, actor: id, hash: hash32 })).max(16),
+});
+export type Conflict = z.infer<typeof conflict>;
 
 /** A verdict as a function of the log. What depends on the signer stands outside. */
 export const verdictBody = z.strictObject({
@@ -56,6 +69,8 @@ export const verdictBody = z.strictObject({
     .array(z.strictObject({ key: id, intent: z.string(), target: z.string() }))
     .max(verdictLimits.listed)
     .optional(),
+  /** The first conflicts between results of the run; all are among the findings. */
+  conflicts: z.array(conflict).max(20).optional(),
   /** How many more findings and effects in flight there are than are listed; absent if all are. */
   omitted: z.strictObject({ findings: count, inFlight: count }).optional(),
   /** Log time at which the completion window ends. */

@@ -119,7 +119,7 @@ export type TimerKind = (typeof timerKinds)[number];
 export const probeOutcomes = ["confirmed", "contradicted", "inconclusive"] as const;
 export type ProbeOutcome = (typeof probeOutcomes)[number];
 
-export const judges = ["disclosure", "recall", "intent"] as const;
+export const judges = ["disclosure", "recall", "intent", "result"] as const;
 export type Judge = (typeof judges)[number];
 
 /** In order of strictness, mildest first. */
@@ -155,6 +155,9 @@ export const verdictNames = [
   "EPOCH_ABANDONED",
   "INTENT_ACCEPTED",
   "INTENT_REJECTED",
+  "RESULTS_CONFLICT",
+  "RESULTS_CONSISTENT",
+  "UNDER_DECOMPOSED",
 ] as const;
 export type VerdictName = (typeof verdictNames)[number];
 
@@ -203,7 +206,12 @@ export const recallFindings = [
   "outcome-contradicted",
 ] as const;
 
-export const findingCodes = [...disclosureFindings, ...recallFindings] as const;
+/** Of results beside each other, and of a result beside its work (T4, T5). */
+export const resultFindings = ["results-conflict", "under-decomposed"] as const;
+
+export type ResultFindingCode = (typeof resultFindings)[number];
+
+export const findingCodes = [...disclosureFindings, ...recallFindings, ...resultFindings] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
 export const quarantineCodes = [

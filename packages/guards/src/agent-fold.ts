@@ -15,6 +15,7 @@ import {
   untouchedRecall,
 } from "./recall.js";
 import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
+import { foldResult, judgeSizes } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
 import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
@@ -228,9 +229,13 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     reference: reference?.stated,
   });
   // Also in a closed task: nothing else would ever look.
-  if (task.timers.evidence === undefined && openPointers(disclosure.odd.evidence).length > 0)
+  if (epoch === task.current && task.timers.evidence === undefined && openPointers(disclosure.odd.evidence).length > 0)
     speaker.arm(run, task, epoch, "evidence", speaker.nowMs);
   if (over) return;
+  if (disclosure.report !== undefined) {
+    judgeSizes(run, task, epoch, disclosure.report, speaker);
+    foldResult(run, task, epoch, disclosure.report, speaker);
+  }
   if (judgement.final) speaker.cancel(run, task, "settle");
   else if (task.timers.settle === undefined) {
     speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);

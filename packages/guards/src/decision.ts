@@ -1,4 +1,4 @@
-import { stricter, type Action, type VerdictBody } from "@candor/contract";
+import { runTask, stricter, type Action, type VerdictBody } from "@candor/contract";
 
 export interface Decision {
   readonly action: Action;
@@ -20,14 +20,16 @@ function endsAlone({ judge, final, action, verdict }: VerdictBody): boolean {
  * What the orchestrator does about a task: the strictest action over its judges' last verdicts. What the recall judge
  * found on an earlier epoch counts on: a ghost of it is still about. Verdicts on intents are about the intent alone and
  * do not count. Undefined while no judge has spoken on the current epoch.
- * @param verdicts of one task, in any order
+ * @param verdicts of one task, in any order, and those on its run that concern it
  * @param epoch the task's current epoch
  */
 export function decision(verdicts: readonly VerdictBody[], epoch: number): Decision | undefined {
   const last = new Map<string, VerdictBody>();
   for (const verdict of verdicts) {
     if (verdict.judge === "intent") continue;
-    if (verdict.judge === "disclosure" && verdict.epoch !== epoch) continue;
+    // What a run's results come to together is of no epoch.
+    const ofEpoch = verdict.judge !== "recall" && verdict.task !== runTask;
+    if (ofEpoch && verdict.epoch !== epoch) continue;
     const name = `${verdict.judge}/${verdict.epoch}`;
     const known = last.get(name);
     if (known === undefined || known.ordinal < verdict.ordinal) last.set(name, verdict);

@@ -20,11 +20,13 @@ export type KeptReport = Pick<Report, "claim" | "finishReason" | "coverage" | "c
   /** Author's number of the report. */
   readonly at: number;
   readonly caveats: number;
+  readonly sizes?: NonNullable<Report["sizes"]>;
 };
 
 export function keepReport({ event, payload }: AdmittedOf<"report">): KeptReport {
-  const { claim, finishReason, coverage, confidence, work, caveats } = payload;
-  return { at: event.seq, claim, finishReason, coverage, confidence, work, caveats: caveats.length };
+  const { claim, finishReason, coverage, confidence, work, caveats, sizes } = payload;
+  const kept = { at: event.seq, claim, finishReason, coverage, confidence, work, caveats: caveats.length };
+  return sizes === undefined ? kept : { ...kept, sizes };
 }
 
 /** What most epochs never have. */

@@ -32,6 +32,7 @@ export type { HistoryNeed, LaneFoldOptions } from "./lane-fold.js";
 export type { EvidenceLookUp, Output, TimerRequest, Verify } from "./output.js";
 export { quotedData } from "./quoted-data.js";
 export type { QuotedData } from "./quoted-data.js";
+export { concerns } from "./result-board.js";
 export { RetryPermit } from "./retry-permit.js";
 export type { RetryBudget } from "./retry-permit.js";
 export { closingOf } from "./run-closing.js";

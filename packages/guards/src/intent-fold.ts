@@ -5,6 +5,7 @@ import type { TaskIntent } from "./intent-transitions.js";
 import { foldIntent, intentFault, isTaskIntent, runIntentFault } from "./intent.js";
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
+import { withdrawResult } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
 import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
@@ -70,6 +71,7 @@ function hold(run: RunState, task: TaskState, entry: TaskIntent, speaker: Speake
     for (const timer of ["acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
   } else {
     settle(epoch);
+    if ((entry as AdmittedOf<"close">).payload.state !== "accepted") withdrawResult(run, task, speaker);
   }
 }
 
@@ -98,6 +100,7 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
     if (old.disclosure.report !== undefined) settle(old);
     ownPast(task).earlier.set(old.epoch, old);
   }
+  withdrawResult(run, task, speaker);
   task.current = initialEpoch(entry, task.control.hash, run.shared);
 }
 

@@ -56,15 +56,18 @@ export interface KeptBrief {
   readonly maxGraceMs: number | undefined;
   /** The plan context of a failure. */
   readonly resultNeeded: boolean;
+  /** What the result is about; absent where the brief does not say. */
+  readonly examines?: readonly string[];
   /** A bit for each dimension of observation that the verdict can't do without. */
   readonly needs: number;
 }
 
 export function keepBrief(brief: Brief): KeptBrief {
-  const { keyTasks, critical, directlyVerifiable, maxGraceMs, resultNeeded = true, needs } = brief;
+  const { keyTasks, critical, directlyVerifiable, maxGraceMs, resultNeeded = true, needs, examines } = brief;
   const bits = needs.reduce((set, dimension) => set | (1 << scopeDimensions.indexOf(dimension)), 0);
   const tasks = keyTasks.length === 0 ? none : keyTasks;
-  return { keyTasks: tasks, critical, directlyVerifiable, maxGraceMs, resultNeeded, needs: bits };
+  const kept = { keyTasks: tasks, critical, directlyVerifiable, maxGraceMs, resultNeeded, needs: bits };
+  return examines === undefined ? kept : { ...kept, examines };
 }
 
 export function neededDimensions({ needs }: KeptBrief): ScopeDimension[] {

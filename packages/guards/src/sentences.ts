@@ -15,6 +15,9 @@ const opening = {
   TERMINATED_WITH_UNKNOWNS: "The task is terminated and the outcome of some effects is unknown",
   EPOCH_ABANDONED: "The agent of this epoch went away before its report",
   INTENT_ACCEPTED: "The intent is the next of its task and holds",
+  RESULTS_CONFLICT: "Results of this run say the opposite of the same thing",
+  RESULTS_CONSISTENT: "No two results of this run contradict each other any more",
+  UNDER_DECOMPOSED: "The result is nearly as large as the work behind it",
   INTENT_REJECTED: "The intent does not hold; it changes nothing",
 } as const satisfies Record<VerdictName, string>;
 

@@ -19,11 +19,16 @@ import type { Output, TimerRequest } from "./output.js";
 import { sentenceOf } from "./sentences.js";
 import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoch, type TaskState } from "./state.js";
 
-export type VerdictExtras = Pick<VerdictBody, "intent" | "deadlineMs" | "confidence" | "reference" | "scope">;
+export type VerdictExtras = Pick<
+  VerdictBody,
+  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts"
+>;
 
 interface About extends VerdictExtras {
   readonly epoch: EpochState | undefined;
   readonly inFlight?: InFlightEffects;
+  /** Log sequence that the cause begins with, where it is not that of the epoch or the entry. */
+  readonly first?: number;
 }
 
 /** Collects what folding one entry brings forth, and gives each verdict its place, cause and ordinal. */
@@ -45,9 +50,14 @@ export class Speaker {
     return this.#entry.timeMs;
   }
 
+  /** Log sequence of the entry. */
+  get seq(): number {
+    return this.#entry.seq;
+  }
+
   /** A verdict that would repeat the last one's content is not spoken. */
   verdict(run: RunState, task: TaskState, judge: Judge, judgement: Judgement, about: About): void {
-    const { epoch, inFlight, ...extras } = about;
+    const { epoch, inFlight, first, ...extras } = about;
     const number = epoch?.epoch ?? 0;
     const content = contentOf(judgement, number, about);
     const before = lastOf(task, judge, number);
@@ -71,7 +81,10 @@ export class Speaker {
       ordinal,
       findings: findings.items,
       sentence: sentenceOf(judgement.verdict, judgement.findings, judgement.dropped),
-      cause: { first: epoch === undefined || judge === "intent" ? this.#entry.seq : epoch.seq, last: this.#entry.seq },
+      cause: {
+        first: first ?? (epoch === undefined || judge === "intent" ? this.#entry.seq : epoch.seq),
+        last: this.#entry.seq,
+      },
       at: this.nowMs,
       fold: foldVersion,
       policy: run.policyHash,

@@ -13,6 +13,7 @@ import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
+import type { ResultBoard } from "./result-board.js";
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 
 /** What was said last on one verdict subject. */
@@ -112,6 +113,8 @@ export interface RunState {
   readonly closed: Map<string, ClosedTask>;
   /** What tasks of this run have in common. */
   readonly shared: Shared;
+  /** Results that can contradict each other, once there is one. */
+  results: ResultBoard | undefined;
   /** Built from history for one late event, and dropped after it. */
   revived: boolean;
 }
@@ -167,6 +170,7 @@ export function initialRun(entry: AdmittedOf<"run-open">, policy: Policy): RunSt
     tasks: new Map(),
     closed: new Map(),
     shared: new Shared(),
+    results: undefined,
     revived: false,
   };
 }

@@ -22,6 +22,11 @@ export interface BriefOptions {
   readonly maxGraceMs?: number;
   /** Names of what the subagent may do, in words of your own; recorded in the brief. */
   readonly authority?: readonly string[];
+  /**
+   * What the result is about: files, records, questions, in names of your own. Of two results that share one, or point to
+   * the same evidence, one must not say pass and the other fail.
+   */
+  readonly examines?: readonly string[];
   /** Dimensions of observation that the verdict can't do without. */
   readonly needs?: readonly ScopeDimension[];
 }
@@ -66,6 +71,7 @@ export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
     ...(maxGraceMs === undefined ? {} : { maxGraceMs }),
     authority: [...(brief.authority ?? [])],
     needs: [...(brief.needs ?? [])],
+    ...(brief.examines === undefined ? {} : { examines: [...brief.examines] }),
   };
 }
 

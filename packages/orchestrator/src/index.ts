@@ -11,6 +11,7 @@ export type { CheckedVerdict } from "@candor/ledger";
 export type { IntentRequest } from "./minted-intents.js";
 export type { ProbeOptions, Prober, StoredProbe } from "./prober.js";
 export type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+export type { ConflictingResult, ResultConflict } from "./conflicts.js";
 export type { SubagentResult } from "./result.js";
 export type { RunEvidence } from "./run-evidence.js";
 export type { EvidenceBody, EvidenceInput } from "@candor/bus";

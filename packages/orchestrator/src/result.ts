@@ -9,6 +9,7 @@ import {
   type LogEntry,
   type VerdictBody,
 } from "@candor/contract";
+import { decomposition, type Decomposition, type WorkSizes } from "@candor/guards";
 import { unseal, verifySignature } from "@candor/ledger";
 import type { LogClient, TaskAddress } from "./log-client.js";
 
@@ -29,6 +30,10 @@ export interface SubagentResult {
   readonly selfReportedConfidence: number | null;
   /** What the confidence function makes of the log, as the report says; the guard computes it anew. */
   readonly computedConfidence: number;
+  /** Bytes that went through the agent and bytes that it handed back, where it counted (T5). */
+  readonly sizes: WorkSizes | undefined;
+  /** Whether the work was divided well, by those sizes. */
+  readonly decomposition: Decomposition;
 }
 
 export interface ResultContext {
@@ -97,5 +102,7 @@ export async function readResult(
     })),
     selfReportedConfidence: payload.selfReportedConfidence ?? null,
     computedConfidence: payload.confidence.score,
+    sizes: payload.sizes,
+    decomposition: payload.sizes === undefined ? "unmeasured" : decomposition(payload.sizes),
   };
 }

@@ -1,11 +1,13 @@
 import {
   equalBytes,
   parseStoredSubject,
+  runTask,
   type CandorError,
   type Finding,
   type QuarantineBody,
   type VerdictBody,
 } from "@candor/contract";
+import { concerns } from "@candor/guards";
 import {
   emptyLine,
   standingOf,
@@ -55,7 +57,13 @@ export class RunView {
   task(task: string): TaskView {
     const line = this.line(task);
     const entry = this.#tasks.get(task);
-    return { line, standing: standingOf(line), verdicts: [...(entry?.latest.values() ?? [])] };
+    const ofRun = this.results === undefined || !concerns(this.results, task) ? [] : [this.results];
+    return { line, standing: standingOf(line), verdicts: [...(entry?.latest.values() ?? []), ...ofRun] };
+  }
+
+  /** What the run's results come to together; undefined while nothing was said of it. */
+  get results(): VerdictBody | undefined {
+    return this.#tasks.get(runTask)?.latest.get("result/0");
   }
 
   stored(task: string, intent: StoredIntent): void {
@@ -75,6 +83,7 @@ export class RunView {
     entry.latest.set(body.judge === "intent" ? body.judge : `${body.judge}/${body.epoch}`, body);
     if (body.actor !== undefined) entry.agents.set(body.epoch, { name: body.actor, isJudged: true });
     wake(entry);
+    if (body.task === runTask) for (const other of this.#tasks.values()) wake(other);
   }
 
   quarantine(body: QuarantineBody): void {

@@ -7,6 +7,7 @@ import {
   type Payload,
 } from "@candor/contract";
 import { seal } from "@candor/ledger";
+import { conflictsIn, type ResultConflict } from "./conflicts.js";
 import { waitForDecision, type Decision } from "./decision.js";
 import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
 import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
@@ -236,6 +237,19 @@ export class Run {
     const verdict = verdicts.find(({ judge, epoch }) => judge === "disclosure" && epoch === standing?.epoch);
     if (verdict === undefined) return undefined;
     return await readResult({ client, dataKey: this.#dataKey }, { lane, run: this.id, task }, verdict);
+  }
+
+  /**
+   * Results of this run that contradict each other, as the guard last said: pairs, what they are about, and the evidence to
+   * open. At most the first twenty; the verdict (judge `result`, task `_run`) tells of all. A task in a pair has the conflict
+   * among its `decision`.
+   *
+   * @throws CandorError `log-rolled-back` once the guards' records were found to be replaced
+   */
+  conflicts(): readonly ResultConflict[] {
+    const { view } = this.#context;
+    view.line(runTask);
+    return conflictsIn(view.results);
   }
 
   /**

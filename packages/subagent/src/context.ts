@@ -39,6 +39,11 @@ export interface TaskContext {
   effect<T>(options: EffectOptions, run: (effect: EffectCall) => Promise<T> | T): Promise<T>;
   /** What bears the task's claim out, stored once under its hash. */
   readonly evidence: TaskEvidence;
+  /**
+   * Counts bytes that went through the agent on the way: read, received, written. A report then tells work and result beside
+   * each other, and one nearly as large as the other is flagged (T5). Without it nothing is measured.
+   */
+  consumed(bytes: number): void;
   /** Says what was not checked. Prose for people. */
   caveat(text: string): void;
   /** States how far a key task is done; wins over what calls that cover it came to. */
@@ -64,6 +69,12 @@ export function createContext(
     evidence: {
       put: (label, source) => evidence.put(label, source),
       get: (handle) => evidence.get(handle),
+    },
+    consumed: (bytes) => {
+      desk.requireUnreported();
+      if (!Number.isSafeInteger(bytes) || bytes < 0)
+        throw new CandorError("bad-argument", "What was consumed is a whole number of bytes.", { path: "bytes" });
+      desk.work.consumed += bytes;
     },
     caveat: (text) => {
       desk.requireUnreported();

@@ -44,6 +44,8 @@ export interface ReportFacts {
   readonly caveats: readonly string[];
   readonly selfReportedConfidence: number | undefined;
   readonly evidence: readonly ReportedEvidence[];
+  /** Bytes that the callback said it consumed. */
+  readonly consumed: number;
 }
 
 export interface MadeReport {
@@ -107,12 +109,20 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
     ...sealedProse(facts, prose),
     ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
+    ...sizesOf(facts),
   };
   const whole = { ...report, receipts };
   if (encodeCanonical(receipts).length <= limits.maxInlineReceiptBytes && fits(whole))
     return { report: whole, receipts: [] };
   if (fits(report)) return inParts(report, receipts);
   return inParts({ ...report, effects: [] }, { ...receipts, effects: facts.effects });
+}
+
+/** What is handed back is what the parent reads: summary and caveats, before anything is cut. Evidence it need not. */
+function sizesOf({ consumed, summary = "", caveats }: ReportFacts): Pick<Report, "sizes"> {
+  if (consumed === 0) return {};
+  const result = [summary, ...caveats].reduce((bytes, text) => bytes + utf8(text).length, 0);
+  return { sizes: { work: consumed, result } };
 }
 
 function fits(report: Report): boolean {

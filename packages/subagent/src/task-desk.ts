@@ -17,7 +17,7 @@ export interface TaskDesk {
   readonly coverage: CoverageBook;
   readonly unrecovered: UnrecoveredRows;
   /** Calls and how many succeeded; counted here, told in the report. */
-  readonly work: { calls: number; succeeded: number };
+  readonly work: { calls: number; succeeded: number; consumed: number };
   /** Whether the brief's retry budget allows one more. */
   readonly mayRetry: boolean;
   spendRetry(): void;

@@ -47,7 +47,7 @@ export class Desk implements TaskDesk {
   readonly faults: FaultLog;
   readonly coverage: CoverageBook;
   readonly unrecovered: UnrecoveredRows;
-  readonly work = { calls: 0, succeeded: 0 };
+  readonly work = { calls: 0, succeeded: 0, consumed: 0 };
   readonly calls = new OpenCalls();
   /** The callback has returned. */
   over = false;

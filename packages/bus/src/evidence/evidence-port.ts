@@ -34,7 +34,7 @@ export function evidencePort(link: Link, publisher?: Publisher): EvidencePort {
       // Direct gets for everybody: the leader would wrap each chunk in base64.
       const deadline = performance.now() + (link.nc.info?.cluster === undefined ? 0 : lagMs);
       for (;;) {
-        const found = await readDirect(link, streams.evidence, subject);
+        const found = await readDirect(link, streams.evidence, subject, false);
         if (found !== undefined || performance.now() >= deadline) return found?.data;
         await pause(againMs);
       }

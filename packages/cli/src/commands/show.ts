@@ -1,4 +1,4 @@
-import { hex, runTask, type AdmittedEvent } from "@candor/contract";
+import { hex, runTask, type AdmittedEvent, type Conflict } from "@candor/contract";
 import type { Command } from "commander";
 import { lanesOfStreams } from "../audit/stream-identity.js";
 import { present, type CommonOptions, type Context } from "../context.js";
@@ -42,6 +42,8 @@ interface RunStory {
   readonly probers: readonly string[];
   readonly prose: TaskStory["prose"];
   readonly tasks: readonly TaskStory[];
+  /** Results that contradict each other, as the guard last said. */
+  readonly conflicts: readonly Conflict[];
 }
 
 function tellRun(log: RunLog): RunStory {
@@ -62,7 +64,14 @@ function tellRun(log: RunLog): RunStory {
     probers: opening?.payload.probers.map(({ name }) => name) ?? [],
     prose: log.key.state,
     tasks: tasksOf(log).map((task) => tellTask(log, task)),
+    conflicts: log.verdicts.filter(({ task, judge }) => task === runTask && judge === "result").at(-1)?.conflicts ?? [],
   };
+}
+
+function conflictText({ pass, fail, on, evidence }: Conflict): string {
+  const about = on.length === 0 ? "" : ` on ${on.map(printable).join(", ")}`;
+  const open = evidence.length === 0 ? "" : `; open ${evidence.map(({ hash }) => hex(hash).slice(0, 16)).join(" ")}`;
+  return `${pass.task} says pass, ${fail.task} fail${about}${open}`;
 }
 
 function runText(context: Context, story: RunStory): string {
@@ -77,6 +86,7 @@ function runText(context: Context, story: RunStory): string {
     policy = "unknown",
     probers,
     tasks,
+    conflicts,
   } = story;
   const entries: [string, string][] = [
     ["run", `${run}, lane ${lane}`],
@@ -87,6 +97,7 @@ function runText(context: Context, story: RunStory): string {
     ["isolation", isolation],
     ["policy", policy],
     ["probers", probers.length === 0 ? "none" : probers.join(", ")],
+    ...conflicts.map((conflict): [string, string] => ["conflict", context.terminal.colors.red(conflictText(conflict))]),
   ];
   const next = tasks[0] === undefined ? "" : `\n\n${self(context)} task show ${run} ${tasks[0].task}   shows one task`;
   return `${listing(context.terminal, entries)}\n\n${tasks.length === 0 ? "No task was delegated." : taskRows(context, tasks)}${next}`;

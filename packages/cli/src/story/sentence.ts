@@ -35,6 +35,7 @@ const sentences: Table = {
       quoted(brief.title, key),
       brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join("; ")}`,
       brief.critical && "critical",
+      brief.examines !== undefined && `examines ${brief.examines.join("; ")}`,
       intents.length > 0 && `may ${intents.map(({ intent }) => intent).join(" ")}`,
       predecessor !== undefined && `after ${predecessor.actor} in epoch ${predecessor.epoch}`,
     ),
@@ -80,7 +81,7 @@ const sentences: Table = {
   "no-side-effects": ({ control, takenAt }) => list(`control ${control}`, `taken at event ${takenAt}`),
   receipt: ({ part, parts, content }) => `part ${part} of ${parts}, ${content.length} bytes`,
   report: (
-    { claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats, evidence = [] },
+    { claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats, evidence = [], sizes },
     key,
   ) =>
     list(
@@ -89,6 +90,7 @@ const sentences: Table = {
       coverage.length > 0 && coverage.map(({ task, state }) => `${task}: ${state}`).join("; "),
       `confidence ${confidence.score}`,
       selfReportedConfidence !== undefined && `the model's own number ${selfReportedConfidence}`,
+      sizes !== undefined && `hands back ${sizes.result} bytes of ${sizes.work}`,
       quoted(summary, key),
       ...caveats.map((caveat) => `caveat ${quoted(caveat, key) ?? ""}`),
       ...evidence.map(({ hash, label }) => `evidence ${shortKey(hex(hash))} ${quoted(label, key) ?? ""}`),

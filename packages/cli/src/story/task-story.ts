@@ -1,5 +1,5 @@
 import { hex, runTask, type AdmittedEvent, type AdmittedOf, type EventKind, type LogEntry } from "@candor/contract";
-import { decision } from "@candor/guards";
+import { concerns, decision } from "@candor/guards";
 import { decidingVerdict } from "@candor/orchestrator";
 import { prose, type ProseKey } from "./prose.js";
 import type { PublishedVerdict, RunLog } from "./run-log.js";
@@ -118,7 +118,11 @@ function standingOf(entries: readonly LogEntry[], verdicts: readonly PublishedVe
 /** What became of one task, from what the streams hold. */
 export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: string): TaskStory {
   const own = entries.filter((entry) => taskOf(entry) === task);
-  const judged = verdicts.filter((verdict) => verdict.task === task);
+  // Of the run's results together, what was said last counts.
+  const results = verdicts.filter((verdict) => verdict.task === runTask && verdict.judge === "result").at(-1);
+  const judged = verdicts.filter(
+    (verdict) => verdict.task === task || (verdict === results && concerns(verdict, task)),
+  );
   const epochs = own.filter((entry) => is(entry, "delegate")).map((entry) => epochStory(entry, own, key));
   const decided = decision(judged, epochs.at(-1)?.epoch ?? 0);
   const deciding = decidingVerdict(decided?.verdicts ?? []);

@@ -196,6 +196,8 @@ export const report = z.strictObject({
   selfReportedConfidence: z.number().min(0).max(1).optional(),
   summary: sealed.optional(),
   caveats: z.array(sealed).max(1000),
+  /** Bytes that went through the agent, as it counted them, and bytes that it hands back (T5); absent if it counted none. */
+  sizes: z.strictObject({ work: number, result: count }).optional(),
   /** What the agent stored to bear its claim out; absent if it stored nothing. */
   evidence: z.array(evidenceHandle).max(evidenceLimits.maxHandles).optional(),
 });

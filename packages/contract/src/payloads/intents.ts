@@ -49,6 +49,8 @@ export const brief = z.strictObject({
   authority: z.array(label).max(100),
   /** Dimensions of observation that this task's verdict can't do without. */
   needs: z.array(z.enum(scopeDimensions)).max(scopeDimensions.length),
+  /** What the result is about, in names of the orchestrator: results that share one must not contradict each other (T4). */
+  examines: z.array(label).max(1000).optional(),
 });
 export type Brief = z.infer<typeof brief>;
 

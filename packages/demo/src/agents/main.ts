@@ -5,10 +5,11 @@ import { dropTail } from "./dishonest/tail-dropper.js";
 import { fetchStock } from "./fetcher.js";
 import { agentNames, jobSchema, type Agent, type AgentName, type Message } from "./messages.js";
 import { payInvoices } from "./payer.js";
-import { reviewMigrations } from "./reviewer.js";
+import { objectToMigrations, reviewMigrations } from "./reviewer.js";
 
 const agents: Readonly<Record<AgentName, Agent>> = {
   reviewer: reviewMigrations,
+  "second-reviewer": objectToMigrations,
   fetcher: fetchStock,
   payer: payInvoices,
   "retry-hider": hideRetries,

@@ -6,15 +6,25 @@ import { listSqlFiles } from "../migrations/sql-folder.js";
 import { doTask } from "./honest-task.js";
 import { printable } from "../migrations/printable.js";
 import { severities } from "../migrations/rules.js";
-import type { Agent, ReviewCounts, ReviewFinding } from "./messages.js";
+import type { Agent, Job, ReviewCounts, ReviewFinding, Say, Told } from "./messages.js";
 import { keyTasksOf, listing } from "./review-key-tasks.js";
 
 /** What the reviewer is to do. */
 export const reviewWorkSchema = z.object({ folder: z.string() });
 export type ReviewWork = Readonly<z.infer<typeof reviewWorkSchema>>;
 
+interface Claimed {
+  readonly claim: "pass" | "fail" | "unsure";
+  readonly summary: string;
+}
+
 /** Reviews every migration of a folder: one call a file, and an honest word on each that could not be reviewed. */
-export const reviewMigrations: Agent = async (job, say) => {
+export const reviewMigrations: Agent = (job, say) => review(job, say, completeness);
+
+/** Does the same work by another measure: it passes nothing that loses data or opens access. */
+export const objectToMigrations: Agent = (job, say) => review(job, say, safety);
+
+async function review(job: Job, say: Say, claimOf: (reviews: readonly FileReview[]) => Claimed): Promise<Told> {
   const { folder } = reviewWorkSchema.parse(job.work);
   const reviews: FileReview[] = [];
   const told = await doTask(job, (task) =>
@@ -25,18 +35,19 @@ export const reviewMigrations: Agent = async (job, say) => {
         // Parsing does not yield: give the network, a recall among it, its turn.
         await setImmediate();
         const covers = keyTasks[index] ?? listing;
-        const review = await ctx.attempt("migrations.review", { covers }, ({ signal }) =>
-          reviewFile(entry, { signal }),
-        );
-        await tellFailure(ctx, review, covers);
-        reviews.push(review);
+        const found = await ctx.attempt("migrations.review", { covers }, ({ signal }) => reviewFile(entry, { signal }));
+        await tellFailure(ctx, found, covers);
+        reviews.push(found);
         say(`${reviews.length} of ${files.length} files, ${countsOf(reviews).dangerous} findings of danger`);
       }
-      return outcomeOf(ctx, reviews);
+      // Whoever is told of a conflict opens this: the report has its hash alone.
+      await ctx.evidence.put("findings, the gravest first", JSON.stringify(gravest(reviews), undefined, 2));
+      tellUnchecked(ctx, reviews);
+      return claimOf(reviews);
     }),
   );
   return { ...told, review: countsOf(reviews), findings: gravest(reviews) };
-};
+}
 
 /**
  * That a file is no SQL is what the review has to say of it, so it is dealt with on the spot. One that could not be
@@ -59,14 +70,23 @@ function isUnread(review: FileReview): boolean {
   return review.parseError !== undefined && !isBroken(review);
 }
 
-function outcomeOf(ctx: TaskContext, reviews: readonly FileReview[]): { claim: "pass" | "unsure"; summary: string } {
+function tellUnchecked(ctx: TaskContext, reviews: readonly FileReview[]): void {
   const unchecked = reviews.filter(({ parseError }) => parseError !== undefined).map(({ file }) => file);
   if (unchecked.length > 0) ctx.caveat(`not checked statement by statement: ${unchecked.join(", ")}`);
+}
+
+function completeness(reviews: readonly FileReview[]): Claimed {
   const { broken, dangerous, files, high, statements, unread } = countsOf(reviews);
   return {
     claim: unread > 0 ? "unsure" : "pass",
     summary: `${files} files, ${statements} statements, ${dangerous} findings of danger (${high} of them lose data or open access), ${broken} files are no SQL, ${unread} could not be read`,
   };
+}
+
+function safety(reviews: readonly FileReview[]): Claimed {
+  const { high, unread } = countsOf(reviews);
+  if (high > 0) return { claim: "fail", summary: `${high} findings lose data or open access: not to be run like this` };
+  return { claim: unread > 0 ? "unsure" : "pass", summary: "nothing was found that loses data or opens access" };
 }
 
 /** So many findings are passed on; the counts are of all. */

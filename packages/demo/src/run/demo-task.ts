@@ -10,6 +10,7 @@ export interface DemoTask {
 
 const tasks = {
   reviewer: { task: "review-migrations", title: "reviews SQL migrations with a real parser" },
+  "second-reviewer": { task: "review-again", title: "reviews the same migrations by another measure" },
   fetcher: { task: "fetch-stock", title: "looks items up at a service that fails now and then" },
   payer: { task: "pay-invoices", title: "pays invoices and is recalled in mid-payment" },
   "retry-hider": { task: "hide-retries", title: "looks items up and hides its retries" },

@@ -32,6 +32,8 @@ export interface Plan extends DemoTask {
   readonly work: unknown;
   /** Longest time that the agent may take, in ms. */
   readonly limitMs: number;
+  /** Tasks of one name here are compared with each other. */
+  readonly compared?: string;
   /** What the orchestrator does while the agent works. */
   readonly meanwhile?: (run: Run, say: Say, signal: AbortSignal) => Promise<void>;
   /** @param told what the agent's report told */

@@ -1,9 +1,10 @@
+import type { FindingCode } from "@candor/contract";
 import { keyTasksOf, listing } from "../agents/review-key-tasks.js";
 import type { ReviewCounts, Told } from "../agents/messages.js";
 import type { ReviewWork } from "../agents/reviewer.js";
 import type { SqlPath } from "../migrations/sql-folder.js";
 import { taskOf } from "./demo-task.js";
-import { verified, type Plan, type Truth } from "./plan.js";
+import { verified, type Expected, type Plan, type Truth } from "./plan.js";
 
 /** For all that is not parsing. */
 const baseMs = 60_000;
@@ -34,19 +35,38 @@ export function reviewTruth({ claim, errors, review = nothing, findings = [] }: 
       (trouble === "" ? "" : `; ${trouble}, and told so`),
     facts: { ...review, toldErrors: errors, claim },
     findings,
-    // An honest word on what could not be read is no concealment; somebody has to look at those files.
-    expected: verified(claim === "pass" && unread === 0 ? "proceed" : "verify"),
+    expected: expectedOf({ claim, high, unread }),
   };
 }
 
-/** The reviewer's task, on any folder. */
-export function reviewPlan(folder: string, files: readonly SqlPath[]): Plan {
-  const task = taskOf("reviewer");
-  return {
-    ...task,
-    brief: { title: task.title, keyTasks: [...new Set([listing, ...keyTasksOf(files)])] },
-    work: { folder } satisfies ReviewWork,
-    limitMs: baseMs + files.length * fileMs,
-    truth: reviewTruth,
-  };
+/** What both reviewers look at: they may say what they like of it, but not the opposite of each other. */
+const examined = "migrations";
+
+/**
+ * The first reviewer passes what it could review, the second passes nothing grave. So where something grave is found, they
+ * contradict each other, and neither is taken at its word.
+ */
+function expectedOf({ claim, high, unread }: Pick<Told, "claim"> & Pick<ReviewCounts, "high" | "unread">): Expected {
+  const contradicted: readonly FindingCode[] = high > 0 && unread === 0 ? ["results-conflict"] : [];
+  if (claim === "fail") return { ...verified("redispatch"), findings: contradicted };
+  if (claim === "pass" && high > 0)
+    return { verdict: "RESULTS_CONFLICT", action: "verify", findings: ["results-conflict"] };
+  // An honest word on what could not be read is no concealment; somebody has to look at those files.
+  return verified(claim === "pass" && unread === 0 ? "proceed" : "verify");
+}
+
+/** The tasks of both reviewers, on any folder. */
+export function reviewPlans(folder: string, files: readonly SqlPath[]): readonly Plan[] {
+  const keyTasks = [...new Set([listing, ...keyTasksOf(files)])];
+  return (["reviewer", "second-reviewer"] as const).map((agent) => {
+    const task = taskOf(agent);
+    return {
+      ...task,
+      brief: { title: task.title, keyTasks, examines: [examined] },
+      work: { folder } satisfies ReviewWork,
+      limitMs: baseMs + files.length * fileMs,
+      compared: examined,
+      truth: reviewTruth,
+    };
+  });
 }

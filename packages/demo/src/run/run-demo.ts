@@ -8,8 +8,9 @@ import { spawnService } from "../services/spawn-service.js";
 import { taskOf, type DemoTask } from "./demo-task.js";
 import { lookupPlan } from "./lookup-plan.js";
 import { PaymentWatch, paymentPlan } from "./payment-plan.js";
+import { Pairing } from "./pairing.js";
 import type { Plan } from "./plan.js";
-import { reviewPlan } from "./review-plan.js";
+import { reviewPlans } from "./review-plan.js";
 import type { Row } from "./row.js";
 import { performTask } from "./task-run.js";
 import { VerdictStory } from "./verdict-story.js";
@@ -61,7 +62,7 @@ const paymentMs = 2_000;
 const confirmMs = 20_000;
 
 /**
- * Runs five subagents as processes of their own over real work, and compares what the guard says of each with what
+ * Runs six subagents as processes of their own over real work, and compares what the guard says of each with what
  * really happened.
  *
  * @throws CandorError `bad-argument` if `migrations` is no folder that can be read; as `connectOrchestrator` and `openRun` do
@@ -82,7 +83,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   try {
     const [{ url: inventoryUrl }, { url: paymentsUrl }] = await Promise.all([inventory, payments]);
     const plans = [
-      reviewPlan(migrations, files),
+      ...reviewPlans(migrations, files),
       lookupPlan("fetcher", inventoryUrl),
       paymentPlan(paymentsUrl, watch),
       lookupPlan("retry-hider", inventoryUrl),
@@ -119,6 +120,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
       const plan = plans.find((candidate) => candidate.task === task);
       if (plan !== undefined) sayOf(plan)(verdict);
     });
+    const pairing = new Pairing(plans);
     const rows = await Promise.all(
       plans.map(async (plan) => {
         const identity = { role: "agent", name: plan.agent } as const;
@@ -130,6 +132,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
           certificate: readCertificateFile(certificate(identity)),
           say: sayOf(plan),
           signal,
+          pairing,
         });
         sayOf(plan)(row.right ? "the guard was right" : (row.problem ?? "the guard was wrong"), row);
         return row;

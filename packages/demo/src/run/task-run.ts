@@ -4,6 +4,7 @@ import type { Say, Told } from "../agents/messages.js";
 import { ServiceError } from "../services/service-error.js";
 import { runAgentProcess } from "./agent-process.js";
 import type { Plan } from "./plan.js";
+import type { Pairing } from "./pairing.js";
 import { rowOf, type Judged, type Row } from "./row.js";
 import type { VerdictStory } from "./verdict-story.js";
 
@@ -20,6 +21,7 @@ export interface TaskRunContext {
   readonly certificate: Certificate;
   readonly say: Say;
   readonly signal: AbortSignal;
+  readonly pairing: Pairing;
 }
 
 /** Does one task from delegation to decision, and says whether the guard was right. */
@@ -28,12 +30,17 @@ export async function performTask(plan: Plan, context: TaskRunContext): Promise<
   try {
     const told = await work(plan, context);
     say("waits for the guard's last word");
-    const decided = await decide(run, plan.task);
+    const first = await decide(run, plan.task);
+    await context.pairing.judged(plan);
+    // What another result says of this one is known by now.
+    const decided = plan.compared === undefined ? first : await decide(run, plan.task);
+    await context.pairing.decided(plan);
     const judged = await judgedBy(decided, story);
     const truth = await plan.truth(told);
     await settle(run, plan.task, judged);
     return rowOf(plan, { truth, judged });
   } catch (error) {
+    context.pairing.gaveUp(plan);
     signal.throwIfAborted();
     if (error instanceof ServiceError) return rowOf(plan, { problem: error.message });
     if (!isCandorError(error)) throw error;

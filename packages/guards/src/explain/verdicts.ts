@@ -48,6 +48,20 @@ export const verdictExplanations = {
     means: "The agent of this epoch went away before its report, and the task was delegated anew.",
     todo: "Reconcile what it left open; the new epoch goes on.",
   },
+  RESULTS_CONFLICT: {
+    means:
+      "Of two results about the same thing, or with the same evidence, one says pass and the other fail. The pairs are among the findings, the evidence to open is in the verdict.",
+    todo: 'Open the evidence of both ("candor evidence cat") or have a prober look, then close the task that was wrong as rejected, or delegate it anew. Average nothing.',
+  },
+  RESULTS_CONSISTENT: {
+    means: "Results that contradicted each other no longer do: one was withdrawn.",
+    todo: "Go on with what is left.",
+  },
+  UNDER_DECOMPOSED: {
+    means:
+      "What the subagent handed back is nearly as large as what went through it, so it kept nothing away from its parent.",
+    todo: "Use the result; divide the next such piece of work differently, or do it in place.",
+  },
   INTENT_ACCEPTED: {
     means: "The intent is the next one of its task and holds.",
     todo: "Nothing.",
