@@ -5,11 +5,10 @@ import {
   encodeVerdictBody,
   guardRecordMessage,
   isCandorError,
-  runTask,
   type LogEntry,
   type StoredMessage,
 } from "@candor/contract";
-import { LaneFold } from "@candor/guards";
+import { isNeeded, LaneFold, type HistoryNeed } from "@candor/guards";
 import { admit, checkCertificate, verifySignature } from "@candor/ledger";
 import type { ExpectedRecord, FoundRecord } from "./record-check.js";
 
@@ -23,11 +22,10 @@ export interface FoldedLog {
 }
 
 /** The entries of a run and one of its tasks, for a fold that has let go of them. */
-function historyOf(past: readonly LogEntry[], need: { readonly run: string; readonly task: string }): LogEntry[] {
-  const tasks: readonly string[] = [runTask, need.task];
+function historyOf(past: readonly LogEntry[], need: HistoryNeed): LogEntry[] {
   return past.filter((entry) => {
-    const [, , , run, task = ""] = entry.subject.split(".");
-    return run === need.run && tasks.includes(task);
+    const [, , , run = "", task = ""] = entry.subject.split(".");
+    return isNeeded(need, { run, task });
   });
 }
 
@@ -39,8 +37,9 @@ export function foldLog(log: readonly StoredMessage[], lane: number, operator: s
   let inputs = 0;
   for (const message of log) {
     const entry = admit(message);
-    const need = fold.needsHistory(entry);
-    if (need !== undefined) fold.revive(need, historyOf(past, need), verifySignature);
+    for (let need = fold.needsHistory(entry); need !== undefined;) {
+      need = fold.revive(need, historyOf(past, need), verifySignature);
+    }
     const before = records.length;
     for (const output of fold.fold(entry, verifySignature)) {
       const { type } = output;

@@ -1,5 +1,5 @@
-import { CandorError, encodeQuarantineBody, encodeVerdictBody, runTask, type StoredMessage } from "@candor/contract";
-import { LaneFold, type Output } from "@candor/guards";
+import { CandorError, encodeQuarantineBody, encodeVerdictBody, type StoredMessage } from "@candor/contract";
+import { isNeeded, LaneFold, type Output } from "@candor/guards";
 import { admit, verifySignature } from "@candor/ledger";
 
 /** A frozen log of one lane and what its fold brought forth then. One JSON object a line, in this order of types. */
@@ -29,12 +29,10 @@ export function foldHistory({ operator, lane, messages }: Omit<History, "records
   const past: ReturnType<typeof admit>[] = [];
   for (const message of messages) {
     const entry = admit(message);
-    const need = fold.needsHistory(entry);
-    if (need !== undefined) {
-      const history = past.filter(
-        (one) => one.type === "event" && one.event.run === need.run && [runTask, need.task].includes(one.event.task),
-      );
-      fold.revive(need, history, verifySignature);
+    for (let need = fold.needsHistory(entry); need !== undefined;) {
+      const asked = need;
+      const history = past.filter((one) => one.type === "event" && isNeeded(asked, one.event));
+      need = fold.revive(asked, history, verifySignature);
     }
     for (const output of fold.fold(entry, verifySignature)) {
       const record = recordOf(output);

@@ -5,7 +5,6 @@ import {
   eventHash,
   guardActor,
   kindTable,
-  runTask,
   storedSubject,
   subjectKind,
   zeroHash,
@@ -16,7 +15,7 @@ import {
   type StoredMessage,
   type VerdictBody,
 } from "@candor/contract";
-import { LaneFold, type Output, type TimerRequest } from "@candor/guards";
+import { isNeeded, LaneFold, type Output, type TimerRequest } from "@candor/guards";
 import { admit, verifySignature, type Signer } from "@candor/ledger";
 import { operator } from "./scenario-cast.js";
 
@@ -58,14 +57,13 @@ export class LaneLog {
   }
 
   foldEntry(entry: LogEntry): Output[] {
-    const need = this.fold.needsHistory(entry);
-    if (need !== undefined) {
+    for (let need = this.fold.needsHistory(entry); need !== undefined;) {
+      const asked = need;
       const history = this.log
         .filter(({ seq }) => seq < entry.seq)
         .map(admit)
-        .filter((past) => past.type === "event" && past.event.run === need.run)
-        .filter((past) => past.type === "event" && [runTask, need.task].includes(past.event.task));
-      this.fold.revive(need, history, verifySignature);
+        .filter((past) => past.type === "event" && isNeeded(asked, past.event));
+      need = this.fold.revive(asked, history, verifySignature);
     }
     const outputs = this.fold.fold(entry, verifySignature);
     for (const output of outputs) {

@@ -1,5 +1,5 @@
 import {
-  kindTable,
+  needsSignature,
   Tally,
   taskKeyMessage,
   zeroHash,
@@ -73,7 +73,7 @@ export class Scenario extends RunLog {
       epoch,
       seq: author.seq,
       prev: author.head,
-      signer: kindTable[kind].signed ? author.signer : undefined,
+      signer: needsSignature(kind, payload) ? author.signer : undefined,
     };
     // Receipts cover what comes before them, so they and the report count in no tally.
     if (kind !== "receipt" && kind !== "report") author.tally.add(author.seq, kind, payload);

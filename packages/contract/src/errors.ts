@@ -56,6 +56,7 @@ export const errorCodes = {
   "intent-key-reuse": { action: "stop", exit: 5 },
   "intent-key-in-doubt": { action: "ask-operator", exit: 5 },
   "task-over": { action: "stop", exit: 5 },
+  "child-failed": { action: "look-up", exit: 5 },
   // tamper evidence
   "log-rolled-back": { action: "ask-operator", exit: 1 },
   "log-truncated": { action: "ask-operator", exit: 1 },

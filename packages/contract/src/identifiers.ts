@@ -44,6 +44,9 @@ export const count = z.int().nonnegative();
 export const number = z.int().positive();
 export const milliseconds = z.int().nonnegative();
 
+/** Identifiers that both sides of an effect share: record key, message id, what the downstream returned. */
+export const identifiers = z.record(label, z.string().min(1).max(256));
+
 /** Byte strings of an exact length, or of 1 to `max`. */
 export function bytesOf(length: number): z.ZodType<Uint8Array> {
   return z

@@ -54,6 +54,8 @@ export {
   severities,
 } from "./failure-policy.js";
 export type { Behaviour, FailureCell, FailurePolicy, PlanContext, Severity } from "./failure-policy.js";
+export { failureLimits, hopDeeds, mostLayers } from "./failure-link.js";
+export type { FailureLayer, FailureStatement, Hop, HopDeed, PropagatedFailure, Stated } from "./failure-link.js";
 export { defaultEvidenceRetentionMs, defaultPolicy, policyHash, policySchema } from "./policy.js";
 export type { Policy } from "./policy.js";
 export { policyFaults, readPolicy } from "./policy-check.js";
@@ -81,6 +83,7 @@ export {
   verdictSubject,
 } from "./subjects.js";
 export type { EventAddress, StoredAddress, SubjectKind, VerdictAddress } from "./subjects.js";
+export { needsSignature } from "./needs-signature.js";
 export { errorLogReceiptOf, Tally, unseenRetryLayers } from "./tally.js";
 export type { ErrorEntry, RetryEntry } from "./tally.js";
 export { checkUpwardReport, reportFields, reportRoot, reportStatuses } from "./upward-report.js";

@@ -8,11 +8,12 @@ export type RetryEntry = RetryManifest["entries"][number];
 
 /**
  * Two numbers an entry, errors and retries in one list in `seq` order. An error is itself, packed, and the error that
- * its failed try was an answer to (0 for none). A retry is its negative `seq`, and the distance to the error it answers
+ * its failed try was an answer to (0 for none) beside a fingerprint of what failed. A retry is its negative `seq`, and the distance to the error it answers
  * beside a fingerprint of the rest.
  */
 const width = 2;
 const fingerprintSpan = 2 ** 22;
+const mostNamed = 2 ** 30;
 
 /** An entry but for its place. Labels hold no line break and an upstream is never empty, so no two entries read alike. */
 function textOf({ operation, upstream, attempt, delayMs, outcome }: Omit<RetryEntry, "seq" | "reason">): string {
@@ -32,6 +33,11 @@ function fingerprint(text: string): number {
 /** An answer that is no answer (to itself or to what came later) packs like none that a log can hold. */
 function packAnswer({ seq, reason }: RetryEntry, text: string): number {
   return (seq - reason) * fingerprintSpan + fingerprint(text);
+}
+
+/** What failed, and where. */
+function placeOf({ operation, upstream }: Pick<Payload<"error">, "operation" | "upstream">): string {
+  return `${operation}\n${upstream ?? ""}`;
 }
 
 /** SHA-256 over all retries so far, each after the digest of those before it. */
@@ -127,9 +133,47 @@ export class Tally {
     return retried;
   }
 
-  #addError(seq: number, { type, finality, recovered, attempts }: Payload<"error">): void {
+  /**
+   * An error by its number, with the errors of the tries before it, the first one first; undefined if there is none.
+   *
+   * @param most how many tries before it are looked up, from the last one back
+   */
+  errorAt(seq: number, most: number): (ErrorEntry & { readonly reasons: readonly number[] }) | undefined {
+    let index = this.#indexOf(seq);
+    if (index < 0) return undefined;
+    const entry = unpackError(this.#entries[index] as number);
+    const reasons: number[] = [];
+    let last = seq;
+    while (reasons.length < most) {
+      const reason = this.#reasonAt(index);
+      index = reason < last ? this.#indexOf(reason) : -1;
+      if (index < 0) break;
+      reasons.unshift(reason);
+      last = reason;
+    }
+    return { ...entry, reasons };
+  }
+
+  /** Whether the error of that number is of this operation and upstream. Of two texts in four million it can't tell them apart. */
+  failedAt(seq: number, place: Pick<Payload<"error">, "operation" | "upstream">): boolean {
+    const index = this.#indexOf(seq);
+    return index >= 0 && (this.#entries[index + 1] as number) % fingerprintSpan === fingerprint(placeOf(place));
+  }
+
+  #reasonAt(index: number): number {
+    return Math.floor((this.#entries[index + 1] as number) / fingerprintSpan);
+  }
+
+  #addError(seq: number, payload: Payload<"error">): void {
+    const { type, finality, recovered, attempts } = payload;
     this.#errorCount += 1;
-    this.#append(packError({ seq, type, finality, recovered }), attempts.at(-1)?.reason ?? 0);
+    const reason = attempts.at(-1)?.reason ?? 0;
+    // A number that no chain gets to would not fit beside the fingerprint, and names nothing either way.
+    const before = reason < mostNamed ? reason : 0;
+    this.#append(
+      packError({ seq, type, finality, recovered }),
+      before * fingerprintSpan + fingerprint(placeOf(payload)),
+    );
   }
 
   #addRetry(seq: number, payload: Payload<"retry">): void {
@@ -146,7 +190,7 @@ export class Tally {
       const packed = this.#entries[index] as number;
       if (packed % 2 === 1) return;
       this.#entries[index] = packed + 1;
-      reason = this.#entries[index + 1] as number;
+      reason = this.#reasonAt(index);
     }
   }
 

@@ -3,6 +3,7 @@ import { sha256 } from "#digest";
 import { concatBytes, domainPrefix } from "./bytes.js";
 import { certificateSchema, type Certificate } from "./certificate.js";
 import { CandorError } from "./errors.js";
+import { propagatedFailure } from "./failure-link.js";
 import { count, hash32, id, label, milliseconds, number, signature64 } from "./identifiers.js";
 import { decodeValue, encodeCanonical } from "./msgpack.js";
 import { scope } from "./payloads/agent.js";
@@ -76,6 +77,8 @@ export const verdictBody = z.strictObject({
   /** Log time at which the completion window ends. */
   deadlineMs: milliseconds.optional(),
   confidence: z.number().optional(),
+  /** In a verdict on the disclosure of a task that failed: with what, as a typed result. */
+  failure: propagatedFailure.optional(),
   reference: z.strictObject({ verdict: z.enum(verdictNames), directive: z.string(), digest: z.string() }).optional(),
 });
 export type VerdictBody = z.infer<typeof verdictBody>;

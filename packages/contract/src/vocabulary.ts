@@ -182,6 +182,10 @@ export const disclosureFindings = [
   "dangling-evidence",
   "finish-reason-missing",
   "child-without-report",
+  "failure-mismatch",
+  "hop-dropped",
+  "hop-rewritten",
+  "hop-reordered",
 ] as const;
 
 export type DisclosureFindingCode = (typeof disclosureFindings)[number];

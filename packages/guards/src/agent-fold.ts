@@ -1,7 +1,15 @@
-import { kindTable, taskKeyMessage, type AdmittedEvent, type AdmittedOf, type QuarantineCode } from "@candor/contract";
+import {
+  kindTable,
+  needsSignature,
+  taskKeyMessage,
+  type AdmittedEvent,
+  type AdmittedOf,
+  type QuarantineCode,
+} from "@candor/contract";
 import { judgeDisclosure } from "./disclosure.js";
 import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import { openPointers } from "./evidence-pointers.js";
+import { foldFailures, foldHop } from "./failure-fold.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, keepScope, keyUse, levelOf, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
@@ -18,6 +26,7 @@ import { disclosureReference, notMilder, recallReference, type Reference } from 
 import { foldResult, judgeSizes } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
 import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
+import { typedFailure } from "./typed-failure.js";
 
 interface Refused {
   readonly code: QuarantineCode;
@@ -62,8 +71,11 @@ function authenticate(epoch: EpochState, entry: AdmittedEvent, verify: Verify): 
     };
   }
   if (signature === undefined) {
-    return kindTable[kind].signed
-      ? { code: "unsigned", sentence: `An event of kind ${kind} must be signed itself.` }
+    return needsSignature(kind, entry.payload)
+      ? {
+          code: "unsigned",
+          sentence: `An event of kind ${kind} ${kindTable[kind].signed ? "" : "with a hop "}must be signed itself.`,
+        }
       : undefined;
   }
   if (verify(epoch.taskKey, hash, signature)) return undefined;
@@ -126,6 +138,11 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
     foldAcknowledge(ownRecall(epoch), entry, epoch.effects, speaker.nowMs);
   } else if (entry.kind === "no-side-effects") {
     foldNoSideEffects(ownRecall(epoch), entry, epoch.effects);
+  } else if (entry.kind === "error") {
+    if (entry.payload.hop !== undefined && epoch.disclosure.report === undefined)
+      foldHop(epoch, entry, entry.payload.hop);
+  } else if (entry.kind === "report" && epoch.disclosure.report === undefined) {
+    foldFailures(run, task, epoch, entry);
   }
   foldDisclosure(epoch.disclosure, entry, epoch.scope, epoch.effects);
 }
@@ -218,6 +235,7 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     over,
     waitingReport,
     failures: run.policy.failures,
+    familyFindings: epoch.family?.findings,
   });
   if (judgement === undefined) return;
   const report = disclosure.report ?? waitingReport;
@@ -226,6 +244,7 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     epoch,
     scope: scope === undefined ? undefined : scopeOf(scope),
     confidence: report?.confidence.score,
+    failure: typedFailure(epoch, run),
     reference: reference?.stated,
   });
   // Also in a closed task: nothing else would ever look.

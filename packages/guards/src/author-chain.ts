@@ -109,6 +109,11 @@ export class AuthorChain {
     return event.seq === 1 ? equalBytes(event.prev, zeroHash) : this.#isKnown(event.seq - 1, event.prev);
   }
 
+  /** Whether the event of that number is in order, and begins with this hash as far as hashes are kept. */
+  knows(seq: number, hash: Uint8Array): boolean {
+    return seq < this.#next && this.#isKnown(seq, hash);
+  }
+
   #isKnown(seq: number, hash: Uint8Array): boolean {
     const offset = (seq - 1) * keptBytes;
     for (let i = 0; i < keptBytes; i += 1) if (this.#hashes[offset + i] !== hash[i]) return false;

@@ -28,6 +28,8 @@ export interface DisclosureContext {
   readonly waitingReport: KeptReport | undefined;
   /** What the run's policy says of failures; undefined in a run that was opened before policies said it. */
   readonly failures: FailurePolicy | undefined;
+  /** What the task made of its children's failures, and of its own. */
+  readonly familyFindings: FindingList | undefined;
 }
 
 /** Findings that mean something was hidden; every other one means that something can't be known. */
@@ -45,6 +47,9 @@ const concealing: ReadonlySet<DisclosureFindingCode> = new Set<DisclosureFinding
   "confidence-mismatch",
   "probe-contradicts",
   "dangling-evidence",
+  "failure-mismatch",
+  "hop-rewritten",
+  "hop-reordered",
 ]);
 
 const ofDisclosure: ReadonlySet<string> = new Set(disclosureFindings);
@@ -63,6 +68,7 @@ const riskActions: Partial<Record<DisclosureFindingCode, Action>> = {
   "scope-unseen": "verify",
   "finish-reason-missing": "verify",
   "child-without-report": "verify",
+  "hop-dropped": "escalate",
 };
 
 const strictness: readonly Action[] = ["verify", "probe", "escalate"];
@@ -82,6 +88,7 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   const probe = probeFindings(state, report, context, findings);
   findings.addAll(state.odd.unfenced);
   pointerFindings(state.odd.evidence, findings);
+  if (context.familyFindings !== undefined) findings.addAll(context.familyFindings);
   const waitsForProbe = !context.settled && context.brief.critical && probe === undefined;
   // What is late may still come, and it is no finding until its window is over (D1).
   const waitsForEvents = context.gap !== undefined && !isLost(state, context);

@@ -27,7 +27,7 @@ export { intentTransitions } from "./intent-transitions.js";
 export type { Standing, TaskIntentKind, Transition } from "./intent-transitions.js";
 export { decideFailure, decideFailures } from "./failure-decision.js";
 export type { FailureDecision, FailureFacts } from "./failure-decision.js";
-export { LaneFold } from "./lane-fold.js";
+export { isNeeded, LaneFold, neededTasks } from "./lane-fold.js";
 export type { HistoryNeed, LaneFoldOptions } from "./lane-fold.js";
 export type { EvidenceLookUp, Output, TimerRequest, Verify } from "./output.js";
 export { quotedData } from "./quoted-data.js";

@@ -1,12 +1,14 @@
 import { timerKinds, type AdmittedEvent, type AdmittedOf, type FindingCode, type VerdictBody } from "@candor/contract";
 import { foldWaitingEffects, judgeEpoch, judgeEpochRecall } from "./agent-fold.js";
 import { ownOddities } from "./disclosure-state.js";
+import { foldChildBegun, foldChildEnded } from "./failure-fold.js";
 import type { TaskIntent } from "./intent-transitions.js";
 import { foldIntent, intentFault, isTaskIntent, runIntentFault } from "./intent.js";
 import type { Judgement } from "./judgement.js";
 import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
 import { withdrawResult } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
+import { addSubFleet, familyFault } from "./sub-fleet.js";
 import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
@@ -15,7 +17,8 @@ export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEv
   const fault =
     intentFault(task.control, entry, { nowMs: speaker.nowMs, policyHash: run.policyHash }) ??
     // With the run everything in it is over.
-    (run.self.control.standing === "closed" ? "intent-stale" : undefined);
+    (run.self.control.standing === "closed" ? "intent-stale" : undefined) ??
+    (entry.kind === "delegate" ? familyFault(run, task, entry) : undefined);
   if (fault !== undefined) {
     speakIntent(run, task, entry, fault, speaker);
     return;
@@ -58,10 +61,13 @@ export function speakIntent(
 function hold(run: RunState, task: TaskState, entry: TaskIntent, speaker: Speaker): void {
   if (entry.kind === "delegate") {
     supersede(run, task, entry as AdmittedOf<"delegate">, speaker);
+    addSubFleet(run, entry as AdmittedOf<"delegate">);
+    foldChildBegun(run, task);
     return;
   }
   const epoch = task.current;
   if (epoch === undefined) return;
+  if (entry.kind !== "recall") foldChildEnded(run, task);
   const limits = stopLimits(run, epoch);
   if (entry.kind === "recall") {
     foldRecall(ownRecall(epoch), entry as AdmittedOf<"recall">, limits, speaker.nowMs);

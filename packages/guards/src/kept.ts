@@ -19,6 +19,11 @@ export function hashText(hash: Uint8Array): string {
   return String.fromCharCode(...hash);
 }
 
+/** The bytes of what `hashText` made. */
+export function bytesOfText(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+}
+
 /** Values that many tasks of a run have in common are held once; past this many the rest stand for themselves. */
 const mostShared = 4_096;
 

@@ -30,6 +30,7 @@ import {
 import { foldProbe } from "./probe-fold.js";
 import { Speaker, timerRequest } from "./speaker.js";
 import { initialRun, initialTask, type EpochState, type RunState, type TaskState } from "./state.js";
+import { placeOfNew, signersOf } from "./sub-fleet.js";
 import { viewTask, type TaskView } from "./task-view.js";
 import { isOverBudget, WarmHistory } from "./warm-history.js";
 
@@ -45,6 +46,28 @@ const mostPolicies = 64;
 export interface HistoryNeed {
   readonly run: string;
   readonly task: string;
+  /** All of the run: where agents delegate parts of their tasks, what a task is judged by lies in other tasks too. */
+  readonly whole?: true;
+}
+
+/** Whether a message of a task belongs to what has to be read. */
+export function isNeeded(need: HistoryNeed, at: HistoryNeed): boolean {
+  return need.run === at.run && (need.whole === true || at.task === need.task || at.task === runTask);
+}
+
+function needOf(run: string, task: string, subFleets: RunState["subFleets"]): HistoryNeed {
+  return subFleets === undefined ? { run, task } : { run, task, whole: true };
+}
+
+/** Tasks to read for it, as they stand in a subject filter. */
+export function neededTasks({ task, whole }: HistoryNeed): readonly string[] {
+  return whole === true ? ["*"] : [...new Set([runTask, task])];
+}
+
+/** A task that is a part of another one, or that has parts. */
+function isOfFamily(entry: LogEntry): boolean {
+  if (entry.type === "refused" || entry.kind !== "delegate") return false;
+  return entry.payload.parent !== undefined || entry.payload.subFleet !== undefined;
 }
 
 /**
@@ -89,20 +112,24 @@ export class LaneFold {
     if (run !== undefined && !run.closed.has(task)) return undefined;
     if (this.#refuseUnread(entry) !== undefined) return undefined;
     const warm = this.#warm.get(runId, task);
-    return (run === undefined ? warm?.run : warm?.task) === undefined ? { run: runId, task } : undefined;
+    return (run === undefined ? warm?.run : warm?.task) === undefined ? needOf(runId, task, run?.subFleets) : undefined;
   }
 
   /**
    * Brings a closed task back for one entry, by folding its history silently.
-   * @param history entries of the run itself and of the task, in log order, all before the entry to be folded
+   * @param history entries of the run itself and of the task (or all of the run), in log order, all before the entry to be
+   *   folded
+   * @returns what has to be read instead, if that is not enough
    */
-  revive(need: HistoryNeed, history: readonly LogEntry[], verify: Verify): void {
+  revive(need: HistoryNeed, history: readonly LogEntry[], verify: Verify): HistoryNeed | undefined {
+    if (need.whole !== true && history.some(isOfFamily)) return { ...need, whole: true };
     const past = LaneFold.overHistory(this.#lane, { operator: this.#operator });
     for (const entry of history) past.fold(entry, verify);
     const run = past.#runs.get(need.run);
-    if (run === undefined) return;
+    if (run === undefined) return undefined;
     if (this.#runs.has(need.run)) this.#warm.keep(need.run, need.task, { task: run.tasks.get(need.task) });
     else this.#warm.keep(need.run, need.task, { run });
+    return undefined;
   }
 
   /** Folds one entry and returns what it brings forth: verdicts, quarantine records, timers. */
@@ -254,14 +281,20 @@ export class LaneFold {
     return policy;
   }
 
+  /** Whether the operator has certified whoever is named as a sub-fleet, if anybody is. */
+  #isSubFleet(certificate: Certificate | undefined, verify: Verify): boolean {
+    return certificate === undefined || (certificate.role === "orch" && this.#isCertified(certificate, verify));
+  }
+
   #isCertified({ role, name, key, signature }: Certificate, verify: Verify): boolean {
     return verify(this.#operator, certificateMessage({ role, name, key }), signature);
   }
 
   #foldOrchestrator(run: RunState, entry: AdmittedEvent, verify: Verify, speaker: Speaker): void {
-    const { actor, task: taskId } = entry.event;
+    const { task: taskId } = entry.event;
     const known = taskId === runTask ? run.self : run.tasks.get(taskId);
-    if (actor !== run.fleet) {
+    const keys = signersOf(run, known, entry);
+    if (keys === undefined) {
       if (known === undefined)
         speaker.quarantine(entry, "no-delegation", `This run belongs to fleet ${run.fleet}.`, "actor");
       else speakIntent(run, known, entry, "intent-foreign", speaker);
@@ -272,7 +305,7 @@ export class LaneFold {
       speaker.quarantine(entry, "unsigned", "An intent must be signed by its fleet's key.");
       return;
     }
-    if (![...run.fleetKeys].some((key) => verify(key, hash, signature))) {
+    if (![...keys].some((key) => verify(key, hash, signature))) {
       speaker.quarantine(
         entry,
         "bad-signature",
@@ -288,8 +321,12 @@ export class LaneFold {
       if (foldRunIntent(run, entry, speaker)) this.#holdRunIntent(run, entry, speaker);
       return;
     }
-    const task = known ?? initialTask(taskId);
+    const task = known ?? initialTask(taskId, placeOfNew(run, entry));
     run.tasks.set(taskId, task);
+    if (entry.kind === "delegate" && !this.#isSubFleet(entry.payload.subFleet, verify)) {
+      speakIntent(run, task, entry, "intent-foreign", speaker);
+      return;
+    }
     foldTaskIntent(run, task, entry, speaker);
     const isBack = run.revived || this.#revivedTasks.has(task);
     if (isTaskIntent(entry) && task.control.standing === "closed" && !this.#keepsClosed && !isBack)

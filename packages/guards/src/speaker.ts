@@ -21,7 +21,7 @@ import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoc
 
 export type VerdictExtras = Pick<
   VerdictBody,
-  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts"
+  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts" | "failure"
 >;
 
 interface About extends VerdictExtras {

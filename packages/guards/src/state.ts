@@ -11,6 +11,7 @@ import {
 import { AuthorChain } from "./author-chain.js";
 import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import { EffectLedger } from "./effect-ledger.js";
+import type { Family, KeptFailure, TaskParent } from "./family.js";
 import { initialControl, type ControlState } from "./intent.js";
 import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
 import type { ResultBoard } from "./result-board.js";
@@ -49,10 +50,16 @@ export interface EpochState {
   scope: KeptScope | undefined;
   mode: Mode;
   settled: boolean;
+  /** What is known of the tasks that it delegated; see `ownFamily`. */
+  family: Family | undefined;
+  /** What it failed with, where its report says so and the log bears it out. */
+  failure: KeptFailure | undefined;
 }
 
 export interface TaskState {
   readonly task: string;
+  /** Undefined for a task of the run's own fleet. */
+  readonly parent: TaskParent | undefined;
   readonly control: ControlState;
   current: EpochState | undefined;
   readonly spoken: Partial<Record<Judge, Spoken>>;
@@ -106,6 +113,8 @@ export interface RunState {
   readonly isolation: Isolation;
   readonly fleetKeys: Set<string>;
   readonly probers: Map<string, Set<string>>;
+  /** Keys of sub-fleets, by fleet, task and epoch; undefined while no task has one. */
+  subFleets: Map<string, string> | undefined;
   /** The run itself, task `_run`. */
   readonly self: TaskState;
   readonly tasks: Map<string, TaskState>;
@@ -121,9 +130,10 @@ export interface RunState {
 
 const noTimers: TaskState["timers"] = {};
 
-export function initialTask(task: string): TaskState {
+export function initialTask(task: string, parent?: TaskParent): TaskState {
   return {
     task,
+    parent,
     control: initialControl(),
     current: undefined,
     spoken: {},
@@ -151,6 +161,8 @@ export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string, shared
     scope: undefined,
     mode: "observe",
     settled: false,
+    family: undefined,
+    failure: undefined,
   };
 }
 
@@ -166,6 +178,7 @@ export function initialRun(entry: AdmittedOf<"run-open">, policy: Policy): RunSt
     isolation,
     fleetKeys: new Set([fleet.key]),
     probers: proberKeys(probers),
+    subFleets: undefined,
     self: initialTask(entry.event.task),
     tasks: new Map(),
     closed: new Map(),

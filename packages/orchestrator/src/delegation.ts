@@ -39,6 +39,11 @@ export interface DelegateOptions {
   readonly brief?: BriefOptions;
   /** Effects that the subagent may have; each gets a key before any attempt. */
   readonly intents?: readonly IntentRequest[];
+  /**
+   * The fleet as which the agent may delegate parts of the task, as `candor auth add orchestrator` wrote its certificate. Its
+   * process takes the run up with `join`.
+   */
+  readonly subFleet?: Certificate;
   /** Log time in ms since 1970 after which the guard rejects the delegation as expired; never by default. */
   readonly notAfterMs?: number;
 }
@@ -80,7 +85,7 @@ export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
  *
  * @throws CandorError `untrusted-key`
  */
-export function requireRole(certificate: Certificate, role: "agent" | "probe", operator: string): void {
+export function requireRole(certificate: Certificate, role: "agent" | "probe" | "orch", operator: string): void {
   checkCertificate(operator, certificate);
   if (certificate.role === role) return;
   const hint = certificate.role === "orch" ? " A fleet's replicas share its one key, so none of theirs is added." : "";

@@ -13,6 +13,7 @@ import {
   type Certificate,
   type Isolation,
   type Logger,
+  type Payload,
   type Policy,
 } from "@candor/contract";
 import { createDataKey, GuardRecords, seal, type Signer } from "@candor/ledger";
@@ -23,6 +24,7 @@ import type { LogClient } from "./log-client.js";
 import { compareWithLog } from "./memory-check.js";
 import { messageHash, type Memory } from "./memory.js";
 import { followRun } from "./run-feed.js";
+import { readParentDelegation } from "./parent-delegation.js";
 import { RunView } from "./run-view.js";
 import { Run } from "./run.js";
 import { within } from "./time-limit.js";
@@ -123,8 +125,20 @@ export class Fleet {
         .catch((cause: unknown) => {
           throw isCandorError(cause, "intent-lost") ? runExists(id, cause) : cause;
         });
-      return { policyHash, dataKey, isClosed: false };
+      return { policyHash, dataKey, isClosed: false, parent: undefined };
     });
+  }
+
+  /**
+   * Takes up the run of a task whose agent may delegate parts of it as this fleet: for the process of that agent. What it
+   * delegates are tasks of the same run, with the task above them as their parent.
+   *
+   * @param token the delegation token of that task, a secret
+   * @throws CandorError `malformed` for a text that is no token, `no-delegation` if it does not name this sub-fleet
+   */
+  async join(token: string): Promise<Run> {
+    const { run, dataKey, policyHash, parent } = readParentDelegation(token, this.#context.certificate);
+    return await this.#follow(run, () => Promise.resolve({ policyHash, dataKey, isClosed: false, parent }));
   }
 
   /**
@@ -150,7 +164,7 @@ export class Fleet {
       const { kind } = found.intent;
       const policyHash =
         kind === "run-open" ? decodePayload(kind, found.payload).policyHash : await this.#policyOf(id, view);
-      return { policyHash, dataKey, isClosed };
+      return { policyHash, dataKey, isClosed, parent: undefined };
     });
   }
 
@@ -179,6 +193,7 @@ export class Fleet {
       readonly policyHash: Uint8Array;
       readonly dataKey: Uint8Array | undefined;
       readonly isClosed: boolean;
+      readonly parent: Payload<"delegate">["parent"];
     }>,
   ): Promise<Run> {
     const { client, memory, signer, certificate, operator, logger, patienceMs } = this.#context;

@@ -9,6 +9,7 @@ export type { Fleet, OpenRunOptions } from "./fleet.js";
 export { GuardRecords } from "@candor/ledger";
 export type { CheckedVerdict } from "@candor/ledger";
 export type { IntentRequest } from "./minted-intents.js";
+export { failureOf } from "./propagated-failure.js";
 export type { ProbeOptions, Prober, StoredProbe } from "./prober.js";
 export type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
 export type { ConflictingResult, ResultConflict } from "./conflicts.js";

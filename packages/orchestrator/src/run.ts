@@ -34,6 +34,8 @@ export interface RunContext extends ReaderContext {
   /** Undefined once the operator erased it. */
   readonly dataKey: Uint8Array | undefined;
   readonly isClosed: boolean;
+  /** The task that a sub-fleet delegates parts of; undefined for the fleet that opened the run. */
+  readonly parent: Payload<"delegate">["parent"];
   /** Stops following the run. */
   readonly release: () => void;
 }
@@ -155,7 +157,7 @@ export class Run {
     const { writer, memory, id } = this.#context;
     requireOptions(options);
     requireText(options.state, "options.state");
-    this.#requireOpen();
+    this.#requireOpener();
     const issued = await writer.issue(runTask, "run-close", () => ({ epoch: 1, payload: { state: options.state } }));
     this.#isClosed = true;
     this.#dataKey?.fill(0);
@@ -172,7 +174,7 @@ export class Run {
    *   if this process closed the run
    */
   async addKey(certificate: Certificate): Promise<Intent> {
-    this.#requireOpen();
+    this.#requireOpener();
     requireRole(certificate, "probe", this.#context.operator);
     const payload = { certificate };
     return asIntent(await this.#context.writer.issue(runTask, "key-added", () => ({ epoch: 1, payload })));
@@ -185,7 +187,7 @@ export class Run {
    * @throws CandorError `intent-lost`, `task-over` if this process closed the run
    */
   async revokeKey(key: string, reason: string): Promise<Intent> {
-    this.#requireOpen();
+    this.#requireOpener();
     const payload = { key, reason };
     return asIntent(await this.#context.writer.issue(runTask, "key-revoked", () => ({ epoch: 1, payload })));
   }
@@ -298,13 +300,17 @@ export class Run {
     next: (standing: Standing | undefined) => Pick<Payload<"delegate">, "predecessor"> & { readonly epoch: number },
     known: boolean,
   ): Promise<Delegation> {
-    const { writer, operator, policyHash, lane, fleet } = this.#context;
+    const { writer, operator, policyHash, lane, fleet, parent } = this.#context;
     this.#requireOpen();
     const dataKey = this.#requireDataKey();
     requireText(task, "options.task");
-    const { agent, brief = {}, notAfterMs } = options;
+    const { agent, brief = {}, subFleet, notAfterMs } = options;
     requireCertificate(agent, "options.agent");
     requireRole(agent, "agent", operator);
+    if (subFleet !== undefined) {
+      requireCertificate(subFleet, "options.subFleet");
+      requireRole(subFleet, "orch", operator);
+    }
     const intents = mintIntents(options.intents ?? [], { run: this.id, task, dataKey });
     const sealed = sealBrief(brief, dataKey);
     const issued = await writer.issue(
@@ -320,6 +326,8 @@ export class Run {
           intents,
           policyHash,
           ...(predecessor === undefined ? {} : { predecessor }),
+          ...(subFleet === undefined ? {} : { subFleet }),
+          ...(parent === undefined ? {} : { parent }),
         };
         return { epoch, payload };
       },
@@ -360,6 +368,17 @@ export class Run {
   #requireOpen(): void {
     if (!this.#isClosed) return;
     throw new CandorError("task-over", `Run ${this.id} is closed: open a new one.`);
+  }
+
+  /** What concerns the run itself is for the fleet that opened it. */
+  #requireOpener(): void {
+    this.#requireOpen();
+    const { parent, fleet } = this.#context;
+    if (parent === undefined) return;
+    throw new CandorError(
+      "no-delegation",
+      `${fleet.name} delegates parts of task ${parent.task} in run ${this.id}; the run itself is for ${parent.opener} to change.`,
+    );
   }
 
   #requireDataKey(): Uint8Array {

@@ -16,7 +16,7 @@ export interface ChainOptions {
   /** Signs for the ephemeral task key. */
   readonly signer: Signer;
   /** Called for each event at the moment it gets its place in the chain. */
-  readonly onEvent: (seq: number, kind: AgentKind, payload: unknown) => void;
+  readonly onEvent: (seq: number, kind: AgentKind, payload: unknown, hash: Uint8Array) => void;
   readonly now?: () => number;
 }
 
@@ -55,7 +55,7 @@ export class Chain {
     this.#head = hash;
     // Receipts cover what comes before them, so they and the report count in no tally.
     if (kind !== "receipt" && kind !== "report") this.#tally.add(seq, kind, payload);
-    this.#options.onEvent(seq, kind, payload);
+    this.#options.onEvent(seq, kind, payload, hash);
   }
 
   /** Subject that its events of a kind are published on. */

@@ -6,6 +6,7 @@ import type { EffectCall, Effects } from "./effect.js";
 import type { EffectOptions } from "./effect-plan.js";
 import { toFailure } from "./failure.js";
 import { requireLabel } from "./label.js";
+import { passUp, type ChildFailure, type PassUpOptions } from "./pass-up.js";
 import type { TaskDesk } from "./task-desk.js";
 
 export interface ErrorOptions {
@@ -48,6 +49,13 @@ export interface TaskContext {
   caveat(text: string): void;
   /** States how far a key task is done; wins over what calls that cover it came to. */
   cover(task: string, state: CoverageState): void;
+  /**
+   * Passes the failure of a task that this one delegated up, with a signed hop appended (F8). Throw what it returns where
+   * this task fails by it.
+   *
+   * @throws CandorError `bad-argument` for a hop that contradicts itself, `task-over`
+   */
+  passUp(child: ChildFailure, options?: PassUpOptions): Promise<CandorError>;
   /** Records an error that the callback dealt with or wants told. */
   error(error: unknown, options?: ErrorOptions): Promise<void>;
 }
@@ -90,6 +98,7 @@ export function createContext(
       desk.coverage.expect(task);
       desk.coverage.state(task, state);
     },
+    passUp: (child, options = {}) => passUp(desk, child, options),
     error: (error, options = {}) => noteError(desk, error, options),
   };
 }

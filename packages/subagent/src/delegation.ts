@@ -84,15 +84,19 @@ export function readDelegation(token: string, agent: { readonly name: string; re
  */
 export async function verifyDelegation(delegation: Delegation, operator: string, bus: LookUp): Promise<string> {
   const { lane, run, fleet, entry, hash } = delegation;
-  const subject = intentSubject({ lane, run, task: runTask, fleet });
+  const { opener = fleet } = delegation.payload.parent ?? {};
+  const subject = intentSubject({ lane, run, task: runTask, fleet: opener });
   const last = await bus.last("log", subject);
   if (last === undefined) {
     throw new CandorError(
       "no-delegation",
-      `The log knows no run ${run} of ${fleet}: check that this is the server on which the task was delegated.`,
+      `The log knows no run ${run} of ${opener}: check that this is the server on which the task was delegated.`,
     );
   }
-  const certificate = fleetCertificate(delegation, { ...last, subject }, operator);
+  const certificate =
+    delegation.payload.parent === undefined
+      ? fleetCertificate(delegation, { ...last, subject }, operator)
+      : await subFleetCertificate(delegation, { ...last, subject }, operator, bus);
   if (!verifySignature(certificate.key, hash, entry.signature ?? new Uint8Array())) {
     throw new CandorError(
       "bad-signature",
@@ -125,6 +129,43 @@ function fleetCertificate(delegation: Delegation, last: Stored & { subject: stri
   const signature = entry.signature ?? new Uint8Array();
   if (!verifySignature(certificate.key, entry.hash, signature)) {
     throw new CandorError("bad-signature", `The ${entry.kind} of run ${run} is not signed by ${fleet}.`);
+  }
+  return certificate;
+}
+
+/**
+ * Of a sub-fleet the token carries the operator's word, and the delegation of the task that this one is a part of names it.
+ *
+ * @throws CandorError `task-over` if the run is closed, or that task is in other hands by now
+ */
+async function subFleetCertificate(
+  { run, task, lane, fleet, payload, fleetCertificate: certificate }: Delegation,
+  last: Stored & { subject: string },
+  operator: string,
+  bus: LookUp,
+): Promise<Certificate> {
+  if (openIntent(last, undefined).kind === "run-close") {
+    throw new CandorError("task-over", `The run ${run} is closed, so there is nothing to accept any more.`);
+  }
+  const { parent } = payload;
+  if (certificate === undefined || parent === undefined) {
+    throw new CandorError("untrusted-key", `The token of task ${task} names no key of the sub-fleet ${fleet}.`);
+  }
+  checkCertificate(operator, certificate);
+  if (certificate.role !== "orch" || certificate.name !== fleet) {
+    throw new CandorError("untrusted-key", `The certificate for task ${task} is not one of the orchestrator ${fleet}.`);
+  }
+  const subject = intentSubject({ lane, run, task: parent.task, fleet: parent.fleet });
+  const above = await bus.last("log", subject);
+  const entry = above && openIntent({ ...above, subject }, undefined);
+  if (entry?.kind !== "delegate" || entry.event.epoch !== parent.epoch) {
+    throw new CandorError(
+      "task-over",
+      `Task ${task} is a part of task ${parent.task}, which is stopped or in other hands by now.`,
+    );
+  }
+  if (entry.payload.subFleet?.name !== fleet || entry.payload.subFleet.key !== certificate.key) {
+    throw new CandorError("untrusted-key", `The delegation of task ${parent.task} names no sub-fleet ${fleet}.`);
   }
   return certificate;
 }

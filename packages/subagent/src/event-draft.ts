@@ -8,7 +8,7 @@ import {
   encodePayload,
   equalBytes,
   eventHash,
-  kindTable,
+  needsSignature,
   requireSize,
   type Tally,
   type AgentKind,
@@ -66,7 +66,7 @@ export function draftEvent<K extends AgentKind>(
 ): Draft {
   const body = encodeBody({ ...header, kind, role: "agent", payload: encodePayload(kind, payload) });
   const hash = eventHash(body);
-  const frame = encodeFrame(body, kindTable[kind].signed ? signer.sign(hash) : undefined);
+  const frame = encodeFrame(body, needsSignature(kind, payload) ? signer.sign(hash) : undefined);
   requireSize(frame.length);
   return { seq: header.seq, kind, payload, hash, frame };
 }

@@ -104,6 +104,7 @@ const ours: readonly Row[] = [
   ["recalled", "cancelled", true],
   ["fenced", "cancelled", true],
   ["task-over", "cancelled", true],
+  ["child-failed", "defect", true],
   ["intent-key-in-doubt", "in-doubt", true],
   ["intent-key-reuse", "conflict", false],
   ["intent-key-unknown", "denied", false],

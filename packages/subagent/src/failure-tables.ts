@@ -144,6 +144,8 @@ export const byCandorCode: Partial<Readonly<Record<ErrorCode, Classified>>> = {
   recalled: open("cancelled"),
   fenced: open("cancelled"),
   "task-over": open("cancelled"),
+  // Its details say more where the SDK made it.
+  "child-failed": open("defect"),
   "intent-key-in-doubt": open("in-doubt"),
   "intent-key-reuse": away("conflict"),
   "intent-key-unknown": away("denied"),

@@ -1,4 +1,4 @@
-import { isCandorError, type ErrorType, type Finality } from "@candor/contract";
+import { errorTypes, isCandorError, type ErrorType, type Finality } from "@candor/contract";
 import {
   byCandorAction,
   byCandorCode,
@@ -56,7 +56,13 @@ function byHttpStatus(fields: Fields): Classified | undefined {
 
 /** What an error says of itself, without its causes. The first row that knows it wins. */
 function classifyOne(error: unknown): Classified | undefined {
-  if (isCandorError(error)) return byCandorCode[error.code] ?? byCandorAction[error.action];
+  if (isCandorError(error)) {
+    const passed =
+      error.code === "child-failed" ? errorTypes.find((type) => type === error.details["type"]) : undefined;
+    return passed === undefined
+      ? (byCandorCode[error.code] ?? byCandorAction[error.action])
+      : { type: passed, turnedAway: false };
+  }
   const fields = fieldsOf(error);
   if (fields === undefined) return undefined;
   return ownRow(byName, read(fields, "name")) ?? byHttpStatus(fields) ?? ownRow(bySystemCode, read(fields, "code"));

@@ -1,4 +1,4 @@
-import type { ErrorType, Finality, Payload } from "@candor/contract";
+import type { ErrorType, Finality, Hop, Payload } from "@candor/contract";
 import { currentAttempt, givenUp, type PriorAttempt } from "./attempt-scope.js";
 import type { Failure } from "./failure.js";
 import type { Prose } from "./prose.js";
@@ -19,6 +19,8 @@ export interface FaultFacts extends FaultPlace {
   readonly priors: readonly PriorAttempt[];
   /** What the other side asked to be waited before the next try, in ms. */
   readonly retryAfterMs?: number | undefined;
+  /** It is the failure of a task that this one delegated. */
+  readonly hop?: Hop | undefined;
   readonly description: string;
   readonly unverifiedHint?: string | undefined;
 }
@@ -110,7 +112,7 @@ export class FaultLog {
   async #record(facts: FaultFacts): Promise<number | undefined> {
     if (!this.#isOpen()) return undefined;
     const { operation, upstream, covers, type, finality, recovered, attempt, priors, description } = facts;
-    const { unverifiedHint, retryAfterMs } = facts;
+    const { unverifiedHint, retryAfterMs, hop } = facts;
     const recorded = await this.#recorder.recordWhile("error", this.#isOpen, () => ({
       type,
       finality,
@@ -122,6 +124,7 @@ export class FaultLog {
       ...(covers === undefined ? {} : { covers }),
       effects: this.#state.book.listing,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(hop === undefined ? {} : { hop }),
       description: this.#prose.seal(description),
       ...(unverifiedHint === undefined ? {} : { unverifiedHint: this.#prose.seal(unverifiedHint) }),
     }));

@@ -11,6 +11,7 @@ export type { EffectOptions } from "./effect-plan.js";
 export { toFailure } from "./failure.js";
 export type { Classify, Failure } from "./failure.js";
 export { retryAfterOf } from "./retry-after.js";
+export type { ChildFailure, PassUpOptions } from "./pass-up.js";
 export type { TaskOutcome } from "./report.js";
 export { defaultScope } from "./scope.js";
 export type { TaskLimits } from "./task-limits.js";

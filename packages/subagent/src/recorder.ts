@@ -21,7 +21,7 @@ export interface RecorderOptions {
   readonly bus: EventSink & LookUp;
   readonly spool: RecorderSpool;
   /** Called for each event in `seq` order, at the moment it gets its place in the chain; first for those of the spool. */
-  readonly onEvent: (seq: number, kind: AgentKind, payload: unknown) => void;
+  readonly onEvent: (seq: number, kind: AgentKind, payload: unknown, hash: Uint8Array) => void;
   /**
    * How long the chain may be held up by an event of unsure fate, in ms; 30,000 by default. Then nothing more is
    * recorded in this process, so that no report goes out without what could not be recorded.

@@ -186,6 +186,7 @@ describe("D9 a report of very many effects", () => {
         size: evidenceLimits.maxBytes,
         label: new Uint8Array(evidenceLimits.maxLabelBytes + 40),
       })),
+      failure: undefined,
     };
     const moment = { last: 0, head: new Uint8Array(32), tally: new Tally() };
     const { report, receipts } = makeReport(facts, moment, new Prose(createDataKey()));

@@ -9,6 +9,7 @@ import {
   type Claim,
   type Coverage,
   type EvidenceHandle,
+  type FailureStatement,
   type FinishReason,
   type Payload,
   type Receipts,
@@ -46,6 +47,8 @@ export interface ReportFacts {
   readonly evidence: readonly ReportedEvidence[];
   /** Bytes that the callback said it consumed. */
   readonly consumed: number;
+  /** What it failed with, where it claims to have. */
+  readonly failure: FailureStatement | undefined;
 }
 
 export interface MadeReport {
@@ -86,7 +89,7 @@ function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" |
  */
 export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): MadeReport {
   const { tally, head } = moment;
-  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, evidence } = facts;
+  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, failure, evidence } = facts;
   const receipts: Receipts = {
     errorLog: errorLogReceiptOf(tally, head),
     retries: { entries: [...retries], unseen: unseenRetryLayers(scope) },
@@ -107,6 +110,7 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     confidence: { formula: 1, score, caveats: caveats.length },
     work: facts.work,
     ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
+    ...(failure === undefined ? {} : { failure }),
     ...sealedProse(facts, prose),
     ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
     ...sizesOf(facts),

@@ -123,8 +123,8 @@ class Opening {
       place,
       bus,
       spool,
-      onEvent: (seq, kind, payload) => {
-        state.observe(seq, kind, payload);
+      onEvent: (seq, kind, payload, hash) => {
+        state.observe(seq, kind, payload, hash);
       },
       limitMs: limits.flushMs,
       logger,

@@ -4,6 +4,7 @@ import { CoverageBook } from "./coverage.js";
 import { EffectBook } from "./effect-book.js";
 import type { FaultLog } from "./fault-log.js";
 import { OpenCalls } from "./open-calls.js";
+import { ToldErrors } from "./reported-failure.js";
 import type { TaskDesk } from "./task-desk.js";
 import { UnrecoveredRows } from "./unrecovered.js";
 
@@ -12,12 +13,14 @@ export class TaskState {
   readonly book = new EffectBook();
   readonly unrecovered = new UnrecoveredRows();
   readonly retries: RetryEntry[] = [];
+  readonly told = new ToldErrors();
   /** Control numbers that were acknowledged. */
   readonly answered = new Set<number>();
   reported: Payload<"report"> | undefined;
   #replaying = true;
 
-  observe(seq: number, kind: AgentKind, payload: unknown): void {
+  observe(seq: number, kind: AgentKind, payload: unknown, hash: Uint8Array): void {
+    this.told.observe(seq, kind, payload, hash);
     if (this.#replaying) this.unrecovered.observe(seq, kind, payload);
     if (kind === "effect") this.book.observe(seq, payload as Payload<"effect">);
     else if (kind === "retry") this.retries.push({ seq, ...(payload as Payload<"retry">) });

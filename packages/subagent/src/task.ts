@@ -55,7 +55,13 @@ const claimOfStopped: Partial<Readonly<Record<FinishReason, Claim>>> = { error: 
 type Worked =
   | { readonly type: "returned"; readonly outcome: TaskOutcome | undefined }
   /** `stopped`: with the error with which calls end once the task must stop. */
-  | { readonly type: "threw"; readonly stopped: boolean; readonly error: unknown; readonly failure: Failure };
+  | {
+      readonly type: "threw";
+      readonly stopped: boolean;
+      readonly error: unknown;
+      readonly failure: Failure;
+      readonly seq: number | undefined;
+    };
 
 /** A task that this process has accepted. */
 export class SubagentTask {
@@ -185,10 +191,9 @@ export class SubagentTask {
     } catch (error) {
       const failure = toFailure(error);
       const stopped = control.stop !== undefined && isStopError(error);
-      if (!stopped && control.failure === undefined) {
-        await desk.faults.failure(error, failure, { operation: wholeTask });
-      }
-      return { type: "threw", stopped, error, failure };
+      const isTold = !stopped && control.failure === undefined;
+      const seq = isTold ? await desk.faults.failure(error, failure, { operation: wholeTask }) : undefined;
+      return { type: "threw", stopped, error, failure, seq };
     }
   }
 
@@ -259,6 +264,14 @@ export class SubagentTask {
           caveats: this.#caveats,
           evidence: evidence.reported,
           selfReportedConfidence: outcome?.selfReportedConfidence,
+          failure:
+            claim === "fail"
+              ? state.told.statement(
+                  moment.tally,
+                  worked.type === "threw" ? worked.seq : undefined,
+                  state.book.committed,
+                )
+              : undefined,
         },
         moment,
         prose,

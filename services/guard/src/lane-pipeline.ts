@@ -161,13 +161,15 @@ export class LanePipeline {
     return need !== undefined && this.#runs.mayHold(need.run) ? need : undefined;
   }
 
-  async #revive(item: QueuedEntry, need: HistoryNeed): Promise<void> {
+  async #revive(item: QueuedEntry, first: HistoryNeed): Promise<void> {
     this.#reviving = true;
     try {
-      const history = await this.#options.readHistory(need, item.entry.seq);
-      if (this.#stopped) return;
+      for (let need: HistoryNeed | undefined = first; need !== undefined;) {
+        const history: readonly LogEntry[] = await this.#options.readHistory(need, item.entry.seq);
+        if (this.#stopped) return;
+        need = this.#options.fold.revive(need, history, verifySignature);
+      }
       this.#revivals += 1;
-      this.#options.fold.revive(need, history, verifySignature);
       this.#fold(item);
     } catch (error) {
       this.#fail(error);

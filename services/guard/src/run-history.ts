@@ -1,6 +1,6 @@
-import { runTask, streams, type LogEntry, type Logger, type StoredMessage } from "@candor/contract";
+import { streams, type LogEntry, type Logger, type StoredMessage } from "@candor/contract";
 import { LaneReader, type Link } from "@candor/bus";
-import type { HistoryNeed } from "@candor/guards";
+import { neededTasks, type HistoryNeed } from "@candor/guards";
 import { admit } from "@candor/ledger";
 import { setTimeout as pause } from "node:timers/promises";
 import { asLogFault } from "./log-place.js";
@@ -48,19 +48,20 @@ export interface HistoryReaderOptions {
 }
 
 /**
- * Reads the entries of a run itself and of one of its tasks below a sequence, in log order. It tries until the server
+ * Reads the entries of a run itself and of one of its tasks (or all of the run) below a sequence, in log order. It tries until the server
  * answers, since the lane can't go on without them.
  *
  * @throws CandorError `log-truncated` where the server counts a message and does not hand it out
  */
 export async function readHistory(
   { link, lane, signal, logger }: HistoryReaderOptions,
-  { run, task }: HistoryNeed,
+  need: HistoryNeed,
   belowSeq: number,
 ): Promise<readonly LogEntry[]> {
+  const { run, task } = need;
   for (;;) {
     try {
-      const parts = [...new Set([runTask, task])].map((part) =>
+      const parts = neededTasks(need).map((part) =>
         readBelow(link, `candor.log.${lane}.${run}.${part}.>`, belowSeq, signal),
       );
       const messages = (await Promise.all(parts)).flat();

@@ -22,7 +22,7 @@ export interface AuditSource {
   readonly logEnd: () => Promise<number>;
   /** Reads what guards have said so far, from a sequence of the verdict stream on. What can't be read is left out. */
   readonly readRecords: (from: number, take: TakeMessages) => Promise<StreamEnd>;
-  /** Entries of a run itself and of one of its tasks below a sequence, in log order. */
+  /** Entries of a run itself and of one of its tasks (or all of the run) below a sequence, in log order. */
   readonly history: (lane: number, need: HistoryNeed, belowSeq: number) => Promise<readonly LogEntry[]>;
   /** Whether a guard runs a lane now and goes on, so that what is missing may yet come. */
   readonly isGuarded: (lane: number) => Promise<boolean>;

@@ -1,5 +1,6 @@
 import type { Bus } from "@candor/bus";
-import { runTask, streams, type LogEntry, type StoredMessage } from "@candor/contract";
+import { streams, type LogEntry, type StoredMessage } from "@candor/contract";
+import { neededTasks } from "@candor/guards";
 import { admit } from "@candor/ledger";
 import { readStreamFacts } from "../stream-facts.js";
 import { askLane } from "../embedded/guard-ready.js";
@@ -42,8 +43,8 @@ export function openBusSource(bus: Bus, lanes: number): AuditSource {
     readLog: (take) => readAll(streams.log, 1, take),
     logEnd: async () => (await readStreamFacts(bus, streams.log))?.lastSeq ?? 0,
     readRecords: (from, take) => readAll(streams.verdicts, from, take),
-    history: async (lane, { run, task }, belowSeq): Promise<readonly LogEntry[]> => {
-      const parts = [...new Set([runTask, task])].map((part) => readTask(lane, run, part, belowSeq));
+    history: async (lane, need, belowSeq): Promise<readonly LogEntry[]> => {
+      const parts = neededTasks(need).map((part) => readTask(lane, need.run, part, belowSeq));
       const messages = (await Promise.all(parts)).flat();
       return messages.sort((a, b) => a.seq - b.seq).map(admit);
     },

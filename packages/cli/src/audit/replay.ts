@@ -68,8 +68,11 @@ export class Replay {
     return this.#revive(fold, laneNumber, entry, need);
   }
 
-  async #revive(fold: LaneFold, laneNumber: number, entry: LogEntry, need: HistoryNeed): Promise<void> {
-    fold.revive(need, await this.#options.history(laneNumber, need, entry.seq), verifySignature);
+  async #revive(fold: LaneFold, laneNumber: number, entry: LogEntry, first: HistoryNeed): Promise<void> {
+    for (let need: HistoryNeed | undefined = first; need !== undefined;) {
+      const history: readonly LogEntry[] = await this.#options.history(laneNumber, need, entry.seq);
+      need = fold.revive(need, history, verifySignature);
+    }
     this.#fold(fold, laneNumber, entry);
   }
 

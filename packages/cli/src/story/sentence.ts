@@ -29,9 +29,11 @@ const sentences: Table = {
   "run-close": ({ state }) => state,
   "key-added": ({ certificate }) => `${certificate.role} ${certificate.name}, ${shortKey(certificate.key)}`,
   "key-revoked": ({ key, reason }) => list(shortKey(key), reason),
-  delegate: ({ agent, brief, intents, predecessor }, key) =>
+  delegate: ({ agent, brief, intents, predecessor, subFleet, parent }, key) =>
     list(
       `to ${agent.actor}`,
+      parent !== undefined && `part of ${parent.task} in epoch ${parent.epoch}`,
+      subFleet !== undefined && `which may delegate as ${subFleet.name}`,
       quoted(brief.title, key),
       brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join("; ")}`,
       brief.critical && "critical",
@@ -44,7 +46,7 @@ const sentences: Table = {
   close: ({ state }) => state,
   accept: ({ mode, scope }) => list(mode, scope.adapter, scope.framework),
   error: (
-    { type, finality, recovered, operation, upstream, attempt, retryAfterMs, description, unverifiedHint },
+    { type, finality, recovered, operation, upstream, attempt, retryAfterMs, hop, description, unverifiedHint },
     key,
   ) =>
     list(
@@ -52,6 +54,7 @@ const sentences: Table = {
       recovered && "recovered",
       `in ${operation}${upstream === undefined ? "" : ` at ${upstream}`}`,
       attempt > 1 && `attempt ${attempt}`,
+      hop !== undefined && `${hop.did} from task ${hop.task}, which said ${hop.saw.type}, ${hop.saw.finality}`,
       retryAfterMs !== undefined && `asked to wait ${formatDuration(retryAfterMs)}`,
       quoted(description, key),
       unverifiedHint !== undefined && `unverified hint ${quoted(unverifiedHint, key) ?? ""}`,
@@ -81,11 +84,23 @@ const sentences: Table = {
   "no-side-effects": ({ control, takenAt }) => list(`control ${control}`, `taken at event ${takenAt}`),
   receipt: ({ part, parts, content }) => `part ${part} of ${parts}, ${content.length} bytes`,
   report: (
-    { claim, finishReason, coverage, confidence, selfReportedConfidence, summary, caveats, evidence = [], sizes },
+    {
+      claim,
+      finishReason,
+      coverage,
+      confidence,
+      selfReportedConfidence,
+      failure,
+      summary,
+      caveats,
+      evidence = [],
+      sizes,
+    },
     key,
   ) =>
     list(
       `claims ${claim}`,
+      failure !== undefined && `with error ${failure.error}: ${failure.type}, ${failure.finality}`,
       finishReason,
       coverage.length > 0 && coverage.map(({ task, state }) => `${task}: ${state}`).join("; "),
       `confidence ${confidence.score}`,

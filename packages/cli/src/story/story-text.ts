@@ -1,6 +1,7 @@
 import type { Context } from "../context.js";
 import { printable } from "../output/printable.js";
 import { listing, table } from "../output/table.js";
+import { chainTable, failureLines } from "./failure-chain.js";
 import type { EpochStory, StoryLine, TaskStory } from "./task-story.js";
 import type { PublishedVerdict } from "./run-log.js";
 
@@ -121,7 +122,19 @@ const proseNotes = {
 
 /** A task's story as text. */
 export function taskText(context: Context, story: TaskStory): string {
-  const { run, task, lane, fleet = "unknown", standing = "unknown", action, final, epochs, log, verdicts } = story;
+  const {
+    run,
+    task,
+    lane,
+    fleet = "unknown",
+    standing = "unknown",
+    action,
+    final,
+    epochs,
+    failure,
+    log,
+    verdicts,
+  } = story;
   const findings = findingTable(context, verdicts);
   const note = proseNotes[story.prose];
   const first = log[0];
@@ -134,6 +147,12 @@ export function taskText(context: Context, story: TaskStory): string {
       ["from", first === undefined ? "–" : new Date(first.atMs).toISOString()],
     ]),
     section(context, "Epochs", epochTable(context, epochs)),
+    ...(failure === undefined
+      ? []
+      : [
+          section(context, "Failure", listing(context.terminal, failureLines(failure))),
+          section(context, "How it came up", chainTable(context, failure)),
+        ]),
     section(context, "Log", logTable(context, log)),
     ...(verdicts.length === 0
       ? ["No guard has judged it yet."]

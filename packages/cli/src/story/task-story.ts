@@ -1,4 +1,12 @@
-import { hex, runTask, type AdmittedEvent, type AdmittedOf, type EventKind, type LogEntry } from "@candor/contract";
+import {
+  hex,
+  runTask,
+  type AdmittedEvent,
+  type AdmittedOf,
+  type EventKind,
+  type LogEntry,
+  type PropagatedFailure,
+} from "@candor/contract";
 import { concerns, decision } from "@candor/guards";
 import { decidingVerdict } from "@candor/orchestrator";
 import { prose, type ProseKey } from "./prose.js";
@@ -46,6 +54,8 @@ export interface TaskStory {
   /** Judge and verdict that the action comes from; the others are among `verdicts`. */
   readonly decidedBy: Pick<PublishedVerdict, "judge" | "verdict"> | undefined;
   readonly epochs: readonly EpochStory[];
+  /** What it failed with, and how that came up to here; undefined if no guard says that it failed. */
+  readonly failure: PropagatedFailure | undefined;
   /** Everything stored of the task, in log order. */
   readonly log: readonly StoryLine[];
   readonly verdicts: readonly PublishedVerdict[];
@@ -137,6 +147,8 @@ export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: st
     final: decided?.final ?? false,
     decidedBy: deciding === undefined ? undefined : { judge: deciding.judge, verdict: deciding.verdict },
     epochs,
+    failure: judged.filter(({ judge, epoch }) => judge === "disclosure" && epoch === epochs.at(-1)?.epoch).at(-1)
+      ?.failure,
     log: own.map((entry) => lineOf(entry, key)),
     verdicts: judged,
     prose: key.state,

@@ -5,6 +5,7 @@ import {
   count,
   hash32,
   id,
+  identifiers,
   label,
   milliseconds,
   number,
@@ -12,6 +13,7 @@ import {
   sealed,
   signature64,
 } from "../identifiers.js";
+import { committedEffect, failureStatement, hop, priorAttempt } from "../failure-link.js";
 import {
   claims,
   coverageStates,
@@ -43,14 +45,6 @@ export const accept = z.strictObject({
   mode: z.enum(modes),
 });
 
-/** Identifiers that both sides of an effect share: record key, message id, what the downstream returned. */
-export const identifiers = z.record(label, z.string().min(1).max(256));
-
-const committedEffect = z.strictObject({ intent: label, key: id, identifiers });
-
-/** An earlier try of the same call. `reason` is the `seq` of the error that ended it. */
-const priorAttempt = z.strictObject({ attempt: number, reason: number, delayMs: milliseconds });
-
 export const error = z.strictObject({
   type: z.enum(errorTypes),
   finality: z.enum(finalities),
@@ -64,6 +58,8 @@ export const error = z.strictObject({
   effects: z.array(committedEffect).max(1000),
   /** What the other side asked to be waited before the next try. */
   retryAfterMs: milliseconds.optional(),
+  /** It is the failure of a task that this one delegated, passed on. Then the event is signed itself. */
+  hop: hop.optional(),
   description: sealed.optional(),
   unverifiedHint: sealed.optional(),
 });
@@ -194,6 +190,8 @@ export const report = z.strictObject({
   work: z.strictObject({ calls: count, succeeded: count }),
   /** The model's own number. Kept apart: no verdict uses it. */
   selfReportedConfidence: z.number().min(0).max(1).optional(),
+  /** The failure that ended the task, where its claim is that it failed. */
+  failure: failureStatement.optional(),
   summary: sealed.optional(),
   caveats: z.array(sealed).max(1000),
   /** Bytes that went through the agent, as it counted them, and bytes that it hands back (T5); absent if it counted none. */

@@ -61,6 +61,10 @@ export const delegate = z.strictObject({
   intents: z.array(mintedIntent).max(1000),
   policyHash: hash32,
   predecessor: z.strictObject({ actor: id, epoch: number }).optional(),
+  /** The fleet as which the agent may delegate parts of the task. */
+  subFleet: certificateSchema.optional(),
+  /** Whoever delegates is a sub-fleet: the task that it is a part of, who delegated that, and who opened the run. */
+  parent: z.strictObject({ task: id, epoch: number, fleet: id, opener: id }).optional(),
 });
 
 export const recall = z.strictObject({ ...common, graceMs: milliseconds, reason: label });

@@ -93,4 +93,24 @@ export const disclosureExplanations = {
     means: "The agent delegated a part of its work and that part ended without a report.",
     todo: "Look at the child task, and verify what it was to do.",
   },
+  "failure-mismatch": {
+    means:
+      "The failure that the report owns up to is not the error event that it names: its type, finality, place, tries or effects differ, or nothing of that number failed. `about` is the number.",
+    todo: 'Do not act on the stated failure. See the events with "candor task show", and find out what made the report.',
+  },
+  "hop-dropped": {
+    means:
+      "The agent delegated a part of its task, that part failed, and the report says nothing of it. `about` is the part.",
+    todo: 'Look at the part itself with "candor task show": its failure, and what it did before. Whoever delegates waits for its parts and passes their failures up.',
+  },
+  "hop-rewritten": {
+    means:
+      "The agent passed a failure of one of its parts up as something else than what the part said, or names a failure that the part never stated. `about` is the part.",
+    todo: 'Trust what the part said itself ("candor task show" on it), and find out who changed it on the way.',
+  },
+  "hop-reordered": {
+    means:
+      "The agent passed a failure up by an earlier layer's word instead of the last one's, so that what a layer between did is left out. `about` is the part.",
+    todo: 'Read the chain of the part itself with "candor task show"; the layer that was left out is in it.',
+  },
 } as const satisfies Record<DisclosureFindingCode, Explanation>;

@@ -118,6 +118,10 @@ const own = {
     means: "The key was claimed and nothing says whether its effect ran.",
     todo: "Look the key up at the downstream service.",
   },
+  "child-failed": {
+    means: "A part of the task that the agent delegated failed, and the agent passes that up as its own failure.",
+    todo: "Nothing by itself: throw it, or deal with it. `details` has the type, the finality and the part.",
+  },
   "task-over": {
     means: "The task is reported, closed, or past its end.",
     todo: "Nothing more can be recorded; delegate anew if there is more to do.",
