@@ -9,7 +9,7 @@ import { median, round } from "./figures.js";
 const rounds = 5;
 const mib = 1024 * 1024;
 /** Chunks under way at a time, for the bare client as for the store. */
-const window = 16;
+const window = 8;
 
 export interface EvidenceFigures {
   readonly sizeMiB: number;

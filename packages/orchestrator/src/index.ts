@@ -6,6 +6,8 @@ export { decidingVerdict } from "./deciding-verdict.js";
 export type { Decided, Decision, NotDecided, Undecided } from "./decision.js";
 export type { BriefOptions, DelegateOptions, Delegation } from "./delegation.js";
 export type { Fleet, OpenRunOptions } from "./fleet.js";
+export { decomposition, isActionable, shouldSpawn } from "@candor/guards";
+export type { Actionable, Decomposition, SpawnDecision, SpawnEstimate, WorkSizes } from "@candor/guards";
 export { GuardRecords } from "@candor/ledger";
 export type { CheckedVerdict } from "@candor/ledger";
 export type { IntentRequest } from "./minted-intents.js";

@@ -12,8 +12,10 @@ export interface EvidenceSource {
   readonly hash: Uint8Array;
   /** In bytes. */
   readonly size: number;
-  /** @param n 1, 2, … A buffer of its own: it may be on its way for a while. */
+  /** @param n 1, 2, … Nothing else is written into it until it is given back. */
   readonly chunk: (n: number) => Promise<Uint8Array>;
+  /** Takes a chunk back that is stored, so that its memory serves for another. */
+  readonly giveBack: (chunk: Uint8Array) => void;
   /** Gives back what is held. */
   readonly close: () => Promise<void>;
 }
@@ -41,6 +43,7 @@ function fromBytes(bytes: Uint8Array): EvidenceSource {
     hash,
     size: bytes.length,
     chunk: (n) => Promise.resolve(bytes.subarray((n - 1) * chunkBytes, n * chunkBytes)),
+    giveBack: () => undefined,
     close: () => Promise.resolve(),
   };
 }
@@ -85,11 +88,13 @@ async function fromStream(stream: AsyncIterable<unknown>, dir: string): Promise<
   }
   const { chunkBytes } = evidenceLimits;
   const chunks = evidenceChunks(size);
+  const free: Uint8Array[] = [];
   return {
     hash: new Uint8Array(hash.digest()),
     size,
     chunk: async (n) => {
-      const bytes = new Uint8Array(n < chunks ? chunkBytes : size - (chunks - 1) * chunkBytes);
+      const whole = free.pop() ?? new Uint8Array(chunkBytes);
+      const bytes = n < chunks ? whole : whole.subarray(0, size - (chunks - 1) * chunkBytes);
       for (let done = 0; done < bytes.length;) {
         const { bytesRead } = await file.read(bytes, done, bytes.length - done, (n - 1) * chunkBytes + done);
         if (bytesRead === 0)
@@ -97,6 +102,9 @@ async function fromStream(stream: AsyncIterable<unknown>, dir: string): Promise<
         done += bytesRead;
       }
       return bytes;
+    },
+    giveBack: (chunk) => {
+      if (chunk.length === chunkBytes) free.push(chunk);
     },
     close: () => file.close(),
   };

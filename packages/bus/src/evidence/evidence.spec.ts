@@ -193,7 +193,7 @@ describe("a window of work", () => {
     };
     for await (const n of inWindow(30, work)) results.push(n);
     expect(results).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
-    expect(most).toBe(16);
+    expect(most).toBe(8);
   });
 
   it("after a failure begins nothing more, and leaves nothing under way", async () => {
@@ -210,7 +210,7 @@ describe("a window of work", () => {
       for await (const n of inWindow(100, work)) expect(n).toBeLessThan(3);
     };
     await expect(all()).rejects.toMatchObject({ code: "store-full" });
-    expect(begun).toBe(18);
-    expect(ended).toBe(18);
+    expect(begun).toBe(10);
+    expect(ended).toBe(10);
   });
 });

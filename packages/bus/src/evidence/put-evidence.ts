@@ -45,8 +45,13 @@ export async function putEvidence(
   // The label is sealed under a nonce of its own, so a second manifest of the same evidence has other bytes.
   if (there !== undefined && decodeEvidenceManifest(there).size !== size) throw occupied(at, "its manifest");
   let n = 0;
-  const store = async (index: number): Promise<Uint8Array | undefined> =>
-    port.store(evidenceSubject(at, index), await source.chunk(index));
+  const store = async (index: number): Promise<Uint8Array | undefined> => {
+    const chunk = await source.chunk(index);
+    const there = await port.store(evidenceSubject(at, index), chunk);
+    // Only one that is stored: the bytes of another may still be on their way.
+    source.giveBack(chunk);
+    return there;
+  };
   for await (const other of inWindow(evidenceChunks(size), store)) {
     n += 1;
     if (other !== undefined) throw occupied(at, `chunk ${n}`);

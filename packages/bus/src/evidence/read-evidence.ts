@@ -41,7 +41,7 @@ export async function readEvidenceManifest(port: EvidencePort, at: EvidenceAddre
 
 /**
  * Reads a piece of evidence chunk by chunk and checks its hash. The last chunk is handed out only once the hash is that
- * of the whole, so that nobody ever holds all of something else. Memory stays at about 2 MiB, whatever the size.
+ * of the whole, so that nobody ever holds all of something else. Memory stays at about 1 MiB, whatever the size.
  *
  * @param size in bytes, where the reader knows it; a manifest that says otherwise is refused
  * @throws CandorError `evidence-missing` for a manifest or chunk that is not there; `evidence-altered` for bytes that are

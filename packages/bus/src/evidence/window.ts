@@ -1,5 +1,5 @@
-/** Chunks under way at a time: 2 MiB, which is enough to keep a server on the same network busy. */
-const width = 16;
+/** Chunks under way at a time: 1 MiB, which is enough to keep a server on the same network busy. */
+const width = 8;
 
 /**
  * Results of `work(1)`, `work(2)`, … `work(count)` in order, a few of them under way at a time. After a failure nothing

@@ -1,4 +1,3 @@
-import type { FindingCode } from "@candor/contract";
 import { keyTasksOf, listing } from "../agents/review-key-tasks.js";
 import type { ReviewCounts, Told } from "../agents/messages.js";
 import type { ReviewWork } from "../agents/reviewer.js";
@@ -47,8 +46,7 @@ const examined = "migrations";
  * contradict each other, and neither is taken at its word.
  */
 function expectedOf({ claim, high, unread }: Pick<Told, "claim"> & Pick<ReviewCounts, "high" | "unread">): Expected {
-  const contradicted: readonly FindingCode[] = high > 0 && unread === 0 ? ["results-conflict"] : [];
-  if (claim === "fail") return { ...verified("redispatch"), findings: contradicted };
+  if (claim === "fail") return { ...verified("redispatch"), findings: ["results-conflict"] };
   if (claim === "pass" && high > 0)
     return { verdict: "RESULTS_CONFLICT", action: "verify", findings: ["results-conflict"] };
   // An honest word on what could not be read is no concealment; somebody has to look at those files.
