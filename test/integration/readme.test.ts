@@ -84,6 +84,13 @@ const compositions: readonly Composition[] = [
     runs: false,
   },
   {
+    // Started by the orchestrator's block.
+    folder: "packages/subagent",
+    name: "upward-agent",
+    parts: [{ block: "Upward reports" }],
+    runs: false,
+  },
+  {
     folder: "packages/orchestrator",
     name: "orchestrator",
     parts: [

@@ -40,6 +40,7 @@ const commands = [
   "task show",
   "recall",
   "terminate",
+  "approve",
   "calibration",
   "audit",
   "erase",

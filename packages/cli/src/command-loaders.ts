@@ -17,6 +17,7 @@ export const commandLoaders: Readonly<Record<string, () => Promise<AddCommand>>>
   evidence: async () => (await import("./commands/evidence.js")).addEvidence,
   recall: async () => (await import("./commands/control.js")).addRecall,
   terminate: async () => (await import("./commands/control.js")).addTerminate,
+  approve: async () => (await import("./commands/approve.js")).addApprove,
   calibration: async () => (await import("./commands/calibration.js")).addCalibration,
   audit: async () => (await import("./commands/audit.js")).addAudit,
   erase: async () => (await import("./commands/erase.js")).addErase,

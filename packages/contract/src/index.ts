@@ -42,8 +42,9 @@ export type {
   ReportedEvidence,
   RetryManifest,
   Scope,
+  Upward,
 } from "./payloads/agent.js";
-export { receipts as receiptsSchema } from "./payloads/agent.js";
+export { mostReportItems, receipts as receiptsSchema } from "./payloads/agent.js";
 export type { Brief } from "./payloads/intents.js";
 export {
   behaviourActions,
@@ -107,6 +108,7 @@ export {
   claims,
   coverageStates,
   disclosureFindings,
+  dispatchFindings,
   effectPhases,
   errorTypes,
   eventKinds,
@@ -130,6 +132,7 @@ export {
   stricter,
   timerKinds,
   verdictNames,
+  verifierKinds,
   wireVersion,
 } from "./vocabulary.js";
 export type {
@@ -139,6 +142,7 @@ export type {
   Claim,
   CoverageState,
   DisclosureFindingCode,
+  DispatchFindingCode,
   EffectPhase,
   ErrorType,
   EventKind,
@@ -157,4 +161,5 @@ export type {
   ScopeLevel,
   TimerKind,
   VerdictName,
+  VerifierKind,
 } from "./vocabulary.js";

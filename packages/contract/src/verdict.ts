@@ -79,6 +79,10 @@ export const verdictBody = z.strictObject({
   confidence: z.number().optional(),
   /** In a verdict on the disclosure of a task that failed: with what, as a typed result. */
   failure: propagatedFailure.optional(),
+  /** Other judges that have a say on this epoch: there is no decision without them. */
+  awaits: z.array(z.enum(judges)).max(judges.length).optional(),
+  /** Hash of the report that a verdict of judge `dispatch` is about. */
+  report: hash32.optional(),
   reference: z.strictObject({ verdict: z.enum(verdictNames), directive: z.string(), digest: z.string() }).optional(),
 });
 export type VerdictBody = z.infer<typeof verdictBody>;

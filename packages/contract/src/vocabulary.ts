@@ -13,6 +13,7 @@ export const intentKinds = [
   "delegate",
   "recall",
   "terminate",
+  "approve",
   "close",
 ] as const;
 export type IntentKind = (typeof intentKinds)[number];
@@ -48,6 +49,7 @@ export const kindTable = {
   delegate: { role: "orch", signed: true, ofRun: false },
   recall: { role: "orch", signed: true, ofRun: false },
   terminate: { role: "orch", signed: true, ofRun: false },
+  approve: { role: "orch", signed: true, ofRun: false },
   close: { role: "orch", signed: true, ofRun: false },
   accept: { role: "agent", signed: true, ofRun: false },
   error: { role: "agent", signed: false, ofRun: false },
@@ -119,7 +121,11 @@ export type TimerKind = (typeof timerKinds)[number];
 export const probeOutcomes = ["confirmed", "contradicted", "inconclusive"] as const;
 export type ProbeOutcome = (typeof probeOutcomes)[number];
 
-export const judges = ["disclosure", "recall", "intent", "result"] as const;
+/** Deterministic checks of a task's work: there is no third kind, and no model is one (U3, U5). */
+export const verifierKinds = ["command", "probe"] as const;
+export type VerifierKind = (typeof verifierKinds)[number];
+
+export const judges = ["disclosure", "recall", "dispatch", "intent", "result"] as const;
 export type Judge = (typeof judges)[number];
 
 /** In order of strictness, mildest first. */
@@ -153,6 +159,12 @@ export const verdictNames = [
   "TERMINATED",
   "TERMINATED_WITH_UNKNOWNS",
   "EPOCH_ABANDONED",
+  "REPORT_UNVERIFIED",
+  "REPORT_VERIFIED",
+  "REPORT_APPROVED",
+  "REPORT_ESCALATED",
+  "APPROVAL_PENDING",
+  "REDISPATCH_ALLOWED",
   "INTENT_ACCEPTED",
   "INTENT_REJECTED",
   "RESULTS_CONFLICT",
@@ -215,7 +227,28 @@ export const resultFindings = ["results-conflict", "under-decomposed"] as const;
 
 export type ResultFindingCode = (typeof resultFindings)[number];
 
-export const findingCodes = [...disclosureFindings, ...recallFindings, ...resultFindings] as const;
+/** Of the judge `dispatch`, and of intents that go beyond the terms of their task (U2–U4). */
+export const dispatchFindings = [
+  "upward-report-missing",
+  "claim-differs",
+  "verifier-missing",
+  "verifier-failed",
+  "mechanism-unproven",
+  "budget-spent",
+  "escalation-requested",
+  "authority-denied",
+  "task-blocked",
+  "decision-unclear",
+  "redispatch-over-budget",
+  "terms-widened",
+  "authority-widened",
+  "accepted-unverified",
+  "approval-unfounded",
+  "action-unapproved",
+] as const;
+export type DispatchFindingCode = (typeof dispatchFindings)[number];
+
+export const findingCodes = [...disclosureFindings, ...recallFindings, ...resultFindings, ...dispatchFindings] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
 export const quarantineCodes = [

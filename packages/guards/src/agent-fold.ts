@@ -4,12 +4,15 @@ import {
   taskKeyMessage,
   type AdmittedEvent,
   type AdmittedOf,
+  type Judge,
   type QuarantineCode,
 } from "@candor/contract";
 import { judgeDisclosure } from "./disclosure.js";
 import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import { openPointers } from "./evidence-pointers.js";
 import { foldFailures, foldHop } from "./failure-fold.js";
+import { judgeDispatch } from "./dispatch-judge.js";
+import { foldReported } from "./dispatch-state.js";
 import type { Judgement } from "./judgement.js";
 import { hashText, keepScope, keyUse, levelOf, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
@@ -145,6 +148,7 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
     foldFailures(run, task, epoch, entry);
   }
   foldDisclosure(epoch.disclosure, entry, epoch.scope, epoch.effects);
+  if (entry.kind === "report" && epoch.dispatch !== undefined) foldReported(epoch.dispatch, entry);
 }
 
 /** Returns whether the event says anything about an effect, true or not. */
@@ -246,10 +250,12 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
     confidence: report?.confidence.score,
     failure: typedFailure(epoch, run),
     reference: reference?.stated,
+    ...(epoch.dispatch === undefined ? {} : { awaits: ["dispatch"] as Judge[] }),
   });
   // Also in a closed task: nothing else would ever look.
   if (epoch === task.current && task.timers.evidence === undefined && openPointers(disclosure.odd.evidence).length > 0)
     speaker.arm(run, task, epoch, "evidence", speaker.nowMs);
+  judgeEpochDispatch(run, task, epoch, speaker);
   if (over) return;
   if (disclosure.report !== undefined) {
     judgeSizes(run, task, epoch, disclosure.report, speaker);
@@ -259,6 +265,14 @@ function judgeEpochDisclosure(run: RunState, task: TaskState, epoch: EpochState,
   else if (task.timers.settle === undefined) {
     speaker.arm(run, task, epoch, "settle", speaker.nowMs + run.policy.settleMs);
   }
+}
+
+/** Where the delegation states terms, and nobody stopped the task: how its report is to be dealt with. */
+function judgeEpochDispatch(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
+  const { dispatch, brief, recall } = epoch;
+  if (dispatch === undefined || brief.terms === undefined || recall.order !== undefined) return;
+  const report = dispatch.report?.hash;
+  speaker.verdict(run, task, "dispatch", judgeDispatch(dispatch, brief.terms), { epoch, report });
 }
 
 export function judgeEpochRecall(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {

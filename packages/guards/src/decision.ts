@@ -16,6 +16,12 @@ function endsAlone({ judge, final, action, verdict }: VerdictBody): boolean {
   return judge === "recall" && final && (action !== "proceed" || verdict === "TERMINATED");
 }
 
+/** One judge says that another has a say as well, and that one has not spoken yet. */
+function isAwaiting(counting: readonly VerdictBody[]): boolean {
+  const spoken = new Set(counting.map(({ judge }) => judge));
+  return counting.some(({ awaits = [] }) => awaits.some((judge) => !spoken.has(judge)));
+}
+
 /**
  * What the orchestrator does about a task: the strictest action over its judges' last verdicts. What the recall judge
  * found on an earlier epoch counts on: a ghost of it is still about. Verdicts on intents are about the intent alone and
@@ -25,11 +31,14 @@ function endsAlone({ judge, final, action, verdict }: VerdictBody): boolean {
  */
 export function decision(verdicts: readonly VerdictBody[], epoch: number): Decision | undefined {
   const last = new Map<string, VerdictBody>();
+  const isStopped = verdicts.some((verdict) => verdict.judge === "recall" && verdict.epoch === epoch);
   for (const verdict of verdicts) {
     if (verdict.judge === "intent") continue;
     // What a run's results come to together is of no epoch.
     const ofEpoch = verdict.judge !== "recall" && verdict.task !== runTask;
     if (ofEpoch && verdict.epoch !== epoch) continue;
+    // A task that was stopped has no result to deal with.
+    if (verdict.judge === "dispatch" && isStopped) continue;
     const name = `${verdict.judge}/${verdict.epoch}`;
     const known = last.get(name);
     if (known === undefined || known.ordinal < verdict.ordinal) last.set(name, verdict);
@@ -41,7 +50,7 @@ export function decision(verdicts: readonly VerdictBody[], epoch: number): Decis
   const disclosed = counting.some(({ judge }) => judge === "disclosure");
   return {
     action: counting.reduce<Action>((action, verdict) => stricter(action, verdict.action), "proceed"),
-    final: counting.every((verdict) => verdict.final) && (disclosed || stopped),
+    final: counting.every((verdict) => verdict.final) && (disclosed || stopped) && (isStopped || !isAwaiting(counting)),
     verdicts: counting,
   };
 }

@@ -1,4 +1,4 @@
-import type { ReportStatus } from "@candor/contract";
+import type { DispatchFindingCode, ReportStatus } from "@candor/contract";
 
 /** What the orchestrator does about a report. Closed. Accepting is none of them: that takes a verifier's outcome. */
 export const dispatchActions = [
@@ -31,6 +31,8 @@ type Condition = boolean | undefined;
 export interface DispatchRow {
   readonly action: DispatchAction;
   readonly sentence: string;
+  /** What the guard finds where the row is a reason to escalate. */
+  readonly finding?: DispatchFindingCode;
   /** Undefined if that depends on something unknown. */
   readonly applies: (facts: DispatchFacts) => Condition;
 }
@@ -60,17 +62,25 @@ const rows: readonly DispatchRow[] = [
   {
     action: "escalate",
     sentence: "failed, and no retry is left",
+    finding: "budget-spent",
     applies: ({ status, retryLeft }) => both(status === "failed", not(retryLeft)),
   },
-  { action: "escalate", sentence: "the report asks for a person", applies: ({ isFlagged }) => isFlagged },
+  {
+    action: "escalate",
+    sentence: "the report asks for a person",
+    finding: "escalation-requested",
+    applies: ({ isFlagged }) => isFlagged,
+  },
   {
     action: "escalate",
     sentence: "denied by authority: only a person can widen it",
+    finding: "authority-denied",
     applies: ({ status }) => status === "denied-by-authority",
   },
   {
     action: "surface-blocker",
     sentence: "blocked: tell the user, and do not delegate again",
+    finding: "task-blocked",
     applies: ({ status }) => status === "blocked",
   },
 ];

@@ -1,4 +1,5 @@
 import { disclosureExplanations } from "./explain/disclosure.js";
+import { dispatchExplanations } from "./explain/dispatch.js";
 import { errorExplanations } from "./explain/errors.js";
 import type { Explanation } from "./explain/explanation.js";
 import { policyExplanations } from "./explain/policy.js";
@@ -10,7 +11,7 @@ import { actionExplanations, verdictExplanations } from "./explain/verdicts.js";
 
 /** Where a code appears. One code may appear in several places, and then means something in each. */
 export const explanations = {
-  finding: { ...disclosureExplanations, ...recallExplanations, ...resultExplanations },
+  finding: { ...disclosureExplanations, ...recallExplanations, ...resultExplanations, ...dispatchExplanations },
   verdict: verdictExplanations,
   action: actionExplanations,
   quarantine: quarantineExplanations,

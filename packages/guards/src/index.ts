@@ -40,6 +40,7 @@ export type { RunClosing } from "./run-closing.js";
 export { decomposition, nearlyAsLarge, shouldSpawn, spawnReasons } from "./spawn.js";
 export type { Decomposition, SpawnDecision, SpawnEstimate, SpawnReason, WorkSizes } from "./spawn.js";
 export type { TaskView } from "./task-view.js";
-export { acceptance } from "./verifier.js";
+export { exitOutcome } from "./dispatch-state.js";
+export { acceptance, verifierDigest } from "./verifier.js";
 export type { Acceptance, Verification, Verifier, VerifierOutcome } from "./verifier.js";
 export { undecidedExplanations } from "./explain/undecided.js";

@@ -9,6 +9,7 @@ import { foldRecall, foldTerminate, type StopLimits } from "./recall.js";
 import { withdrawResult } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
 import { addSubFleet, familyFault } from "./sub-fleet.js";
+import { holdApproval, nextDispatch, termsFault } from "./terms.js";
 import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
@@ -18,7 +19,8 @@ export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEv
     intentFault(task.control, entry, { nowMs: speaker.nowMs, policyHash: run.policyHash }) ??
     // With the run everything in it is over.
     (run.self.control.standing === "closed" ? "intent-stale" : undefined) ??
-    (entry.kind === "delegate" ? familyFault(run, task, entry) : undefined);
+    (entry.kind === "delegate" ? familyFault(run, task, entry) : undefined) ??
+    termsFault(run.fleet, task.current, entry);
   if (fault !== undefined) {
     speakIntent(run, task, entry, fault, speaker);
     return;
@@ -75,6 +77,8 @@ function hold(run: RunState, task: TaskState, entry: TaskIntent, speaker: Speake
   } else if (entry.kind === "terminate") {
     foldTerminate(ownRecall(epoch), entry as AdmittedOf<"terminate">, limits, speaker.nowMs);
     for (const timer of ["acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
+  } else if (entry.kind === "approve") {
+    holdApproval(epoch, entry as AdmittedOf<"approve">);
   } else {
     settle(epoch);
     if ((entry as AdmittedOf<"close">).payload.state !== "accepted") withdrawResult(run, task, speaker);
@@ -108,6 +112,8 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
   }
   withdrawResult(run, task, speaker);
   task.current = initialEpoch(entry, task.control.hash, run.shared);
+  const dispatch = nextDispatch(old, entry);
+  if (dispatch !== undefined) task.current.dispatch = dispatch;
 }
 
 /** Nothing more is waited for: what is missing now is a finding. */

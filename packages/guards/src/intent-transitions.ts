@@ -2,7 +2,7 @@ import type { AdmittedOf } from "@candor/contract";
 
 export type Standing = "delegated" | "recalled" | "terminated" | "closed";
 
-export type TaskIntent = AdmittedOf<"delegate" | "recall" | "terminate" | "close">;
+export type TaskIntent = AdmittedOf<"delegate" | "recall" | "terminate" | "approve" | "close">;
 export type TaskIntentKind = TaskIntent["kind"];
 
 export interface Transition {
@@ -17,5 +17,6 @@ export const intentTransitions: Readonly<Record<TaskIntentKind, Transition>> = {
   delegate: { from: [undefined, "delegated", "recalled", "terminated"], to: "delegated", nextEpoch: true },
   recall: { from: ["delegated"], to: "recalled", nextEpoch: false },
   terminate: { from: ["delegated", "recalled"], to: "terminated", nextEpoch: false },
+  approve: { from: ["delegated"], to: "delegated", nextEpoch: false },
   close: { from: ["delegated", "recalled", "terminated"], to: "closed", nextEpoch: false },
 };

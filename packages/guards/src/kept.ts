@@ -9,6 +9,7 @@ import {
   type Scope,
   type ScopeDimension,
   type ScopeLevel,
+  type VerifierKind,
 } from "@candor/contract";
 
 /** Nothing, once for all tasks: what is open is many, and most lists of most tasks stay empty. */
@@ -65,14 +66,39 @@ export interface KeptBrief {
   readonly examines?: readonly string[];
   /** A bit for each dimension of observation that the verdict can't do without. */
   readonly needs: number;
+  readonly terms?: KeptTerms;
+}
+
+/** What the orchestrator may do about the report, and what the agent may do. Digests as `hashText`. */
+export interface KeptTerms {
+  readonly redispatches: number;
+  readonly verifier: { readonly kind: VerifierKind; readonly digest: string } | undefined;
+  readonly ablation: string | undefined;
+  readonly newMechanism: boolean | undefined;
+  readonly authority: readonly string[];
+}
+
+/** The terms of a brief; undefined if it states none. */
+export function keepTerms({ terms, authority }: Pick<Brief, "terms" | "authority">): KeptTerms | undefined {
+  if (terms === undefined) return undefined;
+  const { redispatches, verifier, ablation, newMechanism } = terms;
+  return {
+    redispatches,
+    verifier: verifier && { kind: verifier.kind, digest: hashText(verifier.digest) },
+    ablation: ablation && hashText(ablation),
+    newMechanism,
+    authority: authority.length === 0 ? none : authority,
+  };
 }
 
 export function keepBrief(brief: Brief): KeptBrief {
   const { keyTasks, critical, directlyVerifiable, maxGraceMs, resultNeeded = true, needs, examines } = brief;
+  const terms = keepTerms(brief);
   const bits = needs.reduce((set, dimension) => set | (1 << scopeDimensions.indexOf(dimension)), 0);
   const tasks = keyTasks.length === 0 ? none : keyTasks;
   const kept = { keyTasks: tasks, critical, directlyVerifiable, maxGraceMs, resultNeeded, needs: bits };
-  return examines === undefined ? kept : { ...kept, examines };
+  if (examines === undefined && terms === undefined) return kept;
+  return { ...kept, ...(examines === undefined ? {} : { examines }), ...(terms === undefined ? {} : { terms }) };
 }
 
 export function neededDimensions({ needs }: KeptBrief): ScopeDimension[] {

@@ -1,6 +1,7 @@
 import type { AdmittedEvent } from "@candor/contract";
 import { judgeEpoch } from "./agent-fold.js";
 import { AuthorChain } from "./author-chain.js";
+import { foldVerification } from "./dispatch-state.js";
 import { foldSeenProbe } from "./disclosure-state.js";
 import type { Verify } from "./output.js";
 import type { Speaker } from "./speaker.js";
@@ -72,5 +73,13 @@ function see(
   if (entry.kind !== "probe") return;
   const { event, payload, seq } = entry;
   const outcome = doubtful && payload.outcome === "confirmed" ? "inconclusive" : payload.outcome;
+  const { verifier } = payload;
+  if (verifier !== undefined) {
+    const { dispatch, brief } = epoch;
+    if (independent && dispatch !== undefined && brief.terms !== undefined)
+      foldVerification(dispatch, brief.terms, verifier, outcome);
+    // A command's receipt is about the terms alone; whoever is probed under a changed work says nothing of the task.
+    if (verifier.kind === "command" || verifier.role === "ablation") return;
+  }
   foldSeenProbe(epoch.disclosure, { prober: event.actor, outcome, independent, seq });
 }

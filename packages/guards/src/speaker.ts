@@ -21,7 +21,7 @@ import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoc
 
 export type VerdictExtras = Pick<
   VerdictBody,
-  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts" | "failure"
+  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts" | "failure" | "awaits" | "report"
 >;
 
 interface About extends VerdictExtras {

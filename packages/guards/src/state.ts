@@ -10,6 +10,7 @@ import {
 } from "@candor/contract";
 import { AuthorChain } from "./author-chain.js";
 import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
+import type { DispatchState } from "./dispatch-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import type { Family, KeptFailure, TaskParent } from "./family.js";
 import { initialControl, type ControlState } from "./intent.js";
@@ -54,6 +55,8 @@ export interface EpochState {
   family: Family | undefined;
   /** What it failed with, where its report says so and the log bears it out. */
   failure: KeptFailure | undefined;
+  /** Only where the delegation states terms. */
+  dispatch?: DispatchState;
 }
 
 export interface TaskState {

@@ -1,4 +1,4 @@
-import type { ProbeOutcome } from "@candor/contract";
+import { concatBytes, domainPrefix, encodeCanonical, sha256, type ProbeOutcome } from "@candor/contract";
 import type { VerifyAction } from "./dispatch-rows.js";
 
 /** A deterministic check (U5). There is no third kind: a model that reviews a report is none (U3). */
@@ -9,6 +9,12 @@ export type Verifier =
       readonly timeLimitMs: number;
     }
   | { readonly kind: "probe"; readonly probe: string; readonly timeLimitMs: number };
+
+/** Names a verifier without saying what it is: the terms of a delegation pin it, and a receipt must be of the same. */
+export function verifierDigest(verifier: Verifier): Uint8Array {
+  const what = verifier.kind === "command" ? [...verifier.argv] : [verifier.probe];
+  return sha256(concatBytes(domainPrefix("candor/v1/verifier"), encodeCanonical([verifier.kind, ...what])));
+}
 
 /** What a verifier that ran came to, with the hash of its output, which is kept as evidence. */
 export type VerifierOutcome =

@@ -23,6 +23,7 @@ export { certificateHeader, GuardRecords, readCertificateHeader } from "./guard-
 export type { CheckedVerdict } from "./guard-record.js";
 export { openNote, parseNote, signNote } from "./note.js";
 export type { Note } from "./note.js";
+export { proseDigest } from "./prose-digest.js";
 export { redact } from "./redact.js";
 export { createDataKey, seal, unseal } from "./seal.js";
 export { admit } from "./admit.js";

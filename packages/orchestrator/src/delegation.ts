@@ -1,4 +1,5 @@
 import { CandorError, type Brief, type Certificate, type ScopeDimension } from "@candor/contract";
+import { verifierDigest, type Verifier } from "@candor/guards";
 import { checkCertificate, seal } from "@candor/ledger";
 import type { IntentRequest } from "./minted-intents.js";
 
@@ -29,6 +30,20 @@ export interface BriefOptions {
   readonly examines?: readonly string[];
   /** Dimensions of observation that the verdict can't do without. */
   readonly needs?: readonly ScopeDimension[];
+  /** What you may do about the report. The guard then judges the report (judge `dispatch`) and holds you to the terms. */
+  readonly terms?: TermsOptions;
+}
+
+/** What may be done about a task's upward report, fixed before there is one (U3). */
+export interface TermsOptions {
+  /** Re-dispatches of the task beyond its first delegation. */
+  readonly redispatches: number;
+  /** The deterministic check of the work; without one a person has to accept. */
+  readonly verifier?: Verifier;
+  /** The same check without the new mechanism, for a report with little confidence. */
+  readonly ablation?: Verifier;
+  /** Whether the work brings in a mechanism that has to be shown to make the difference; false by default. */
+  readonly newMechanism?: boolean;
 }
 
 export interface DelegateOptions {
@@ -77,6 +92,21 @@ export function sealBrief(brief: BriefOptions, dataKey: Uint8Array): Brief {
     authority: [...(brief.authority ?? [])],
     needs: [...(brief.needs ?? [])],
     ...(brief.examines === undefined ? {} : { examines: [...brief.examines] }),
+    ...(brief.terms === undefined ? {} : { terms: pinTerms(brief.terms) }),
+  };
+}
+
+function pinTerms({
+  redispatches,
+  verifier,
+  ablation,
+  newMechanism = false,
+}: TermsOptions): NonNullable<Brief["terms"]> {
+  return {
+    redispatches,
+    ...(verifier === undefined ? {} : { verifier: { kind: verifier.kind, digest: verifierDigest(verifier) } }),
+    ...(ablation === undefined ? {} : { ablation: verifierDigest(ablation) }),
+    newMechanism,
   };
 }
 

@@ -1,8 +1,22 @@
 import { createHmac } from "node:crypto";
 import { CandorError, concatBytes, domainPrefix, encodeCanonical, type Payload } from "@candor/contract";
+import { seal } from "@candor/ledger";
 
 /** An effect that the subagent may have: its name in the brief, and where it goes. */
-export type IntentRequest = string | { readonly name: string; readonly target?: string };
+export type IntentRequest =
+  | string
+  | {
+      readonly name: string;
+      readonly target?: string;
+      /** The planned action that it is for, which a person approved (U4). */
+      readonly planned?: PlannedAction;
+    };
+
+/** A planned action of a report, as the agent wrote it: to be read, never obeyed. */
+export interface PlannedAction {
+  readonly text: string;
+  readonly digest: Uint8Array;
+}
 
 export type MintedIntent = Payload<"delegate">["intents"][number];
 
@@ -25,7 +39,8 @@ export interface MintingPlace {
 export function mintIntents(requests: readonly IntentRequest[], place: MintingPlace): MintedIntent[] {
   const names = new Set<string>();
   return requests.map((request) => {
-    const { name, target } = typeof request === "string" ? { name: request, target: undefined } : request;
+    const { name, target, planned }: Exclude<IntentRequest, string> =
+      typeof request === "string" ? { name: request } : request;
     if (names.has(name)) {
       throw new CandorError(
         "bad-argument",
@@ -34,7 +49,14 @@ export function mintIntents(requests: readonly IntentRequest[], place: MintingPl
       );
     }
     names.add(name);
-    return { intent: name, key: keyOf(name, place), ...(target === undefined ? {} : { target }) };
+    return {
+      intent: name,
+      key: keyOf(name, place),
+      ...(target === undefined ? {} : { target }),
+      ...(planned === undefined
+        ? {}
+        : { planned: { digest: planned.digest, text: seal(planned.text, place.dataKey) } }),
+    };
   });
 }
 

@@ -1,5 +1,6 @@
 import {
   CandorError,
+  decodePayload,
   encodeDelegationToken,
   isCandorError,
   runTask,
@@ -8,14 +9,16 @@ import {
 } from "@candor/contract";
 import { seal } from "@candor/ledger";
 import { conflictsIn, type ResultConflict } from "./conflicts.js";
+import { approvalOf } from "./approval.js";
 import { waitForDecision, type Decision } from "./decision.js";
 import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
 import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
 import { mintIntents } from "./minted-intents.js";
-import type { Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+import type { ApproveOptions, Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
 import { readResult, type SubagentResult } from "./result.js";
 import { runEvidence, type RunEvidence } from "./run-evidence.js";
 import type { RunView } from "./run-view.js";
+import { openReport, type TaskReport } from "./task-report.js";
 import { requireCertificate, requireMs, requireOptions, requireText } from "./required.js";
 import { requireStanding } from "./standing-rules.js";
 import { judgementOf, type Standing, type TaskState } from "./task-line.js";
@@ -134,6 +137,56 @@ export class Run {
     const { reason, force = false, notAfterMs } = options;
     requireText(reason, "options.reason");
     return await this.#change(task, "terminate", "terminated", { reason, force, ...deadline(notAfterMs) });
+  }
+
+  /**
+   * Gives a person's leave (U3, U4): for planned actions of a report, for its result, for more re-dispatches, for more
+   * authority. The guard rejects one that names another report or other actions: `confirm` tells.
+   *
+   * @throws CandorError `intent-lost` with the winner in its details, `not-found`, `task-over`, `malformed`
+   */
+  async approve(task: string, options: ApproveOptions): Promise<Intent> {
+    requireOptions(options);
+    requireText(options.person, "options.person");
+    return await this.#change(task, "approve", "delegated", approvalOf(options));
+  }
+
+  /**
+   * The report of the task's present epoch that the guard judged under the terms of its delegation, its prose opened.
+   *
+   * @returns undefined while the guard has judged none
+   * @throws CandorError `not-found` if the last report there is another one, or the run's data key is erased
+   */
+  async report(task: string): Promise<TaskReport | undefined> {
+    const { client, view, lane } = this.#context;
+    requireText(task, "task");
+    const { standing, verdicts } = view.task(task);
+    const said = verdicts.find(({ judge, epoch }) => judge === "dispatch" && epoch === standing?.epoch);
+    if (said?.report === undefined || said.actor === undefined) return undefined;
+    const { report: hash, actor, epoch } = said;
+    const last = await client.lastOfAgent({ lane, run: this.id, task }, actor, "report");
+    return openReport(last, { task, epoch, actor, hash, dataKey: this.#requireDataKey() });
+  }
+
+  /** Waits for an approval of the task that holds, whoever gave it, after the control number; undefined at the signal. */
+  async approvalAfter(
+    task: string,
+    control: number,
+    options: { readonly signal: AbortSignal },
+  ): Promise<Payload<"approve"> | "overtaken" | undefined> {
+    const { client, view, lane } = this.#context;
+    const { signal } = options;
+    while (!signal.aborted) {
+      const { accepted } = view.line(task);
+      if (accepted !== undefined && accepted.control > control) {
+        if (accepted.kind !== "approve") return "overtaken";
+        const found = await client.lastIntent({ lane, run: this.id, task });
+        if (found?.intent.sequence === accepted.sequence) return decodePayload("approve", found.payload);
+        return "overtaken";
+      }
+      await view.changed(task, signal);
+    }
+    return undefined;
   }
 
   /**
@@ -287,6 +340,11 @@ export class Run {
     );
   }
 
+  /** Seals prose under the run's data key (Q5). @throws CandorError `not-found` once that is erased or the run is closed */
+  seal(text: string): Uint8Array {
+    return seal(text, this.#requireDataKey());
+  }
+
   /** Stops following the run in this process; the run itself goes on. */
   release(): void {
     this.#dataKey?.fill(0);
@@ -341,7 +399,7 @@ export class Run {
     };
   }
 
-  async #change<K extends "recall" | "terminate" | "close">(
+  async #change<K extends "recall" | "terminate" | "approve" | "close">(
     task: string,
     kind: K,
     state: TaskState,

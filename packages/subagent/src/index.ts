@@ -16,5 +16,5 @@ export type { TaskOutcome } from "./report.js";
 export { defaultScope } from "./scope.js";
 export type { TaskLimits } from "./task-limits.js";
 export type { AcceptOptions } from "./task-opening.js";
-export type { TaskBrief, TaskId, TaskResult } from "./task-result.js";
+export type { ApprovedAction, TaskBrief, TaskId, TaskResult } from "./task-result.js";
 export type { SubagentTask } from "./task.js";

@@ -3,10 +3,11 @@ import { admit, verifySignature } from "@candor/ledger";
 import type { LiveMessage } from "./ports.js";
 
 /** An intent of the task, authentic. */
-export type TaskIntent = { [K in "delegate" | "recall" | "terminate" | "close"]: AdmittedOf<K> }[
-  "delegate" | "recall" | "terminate" | "close"];
+export type TaskIntent = { [K in TaskIntentKind]: AdmittedOf<K> }[TaskIntentKind];
 
-const taskKinds: ReadonlySet<string> = new Set(["delegate", "recall", "terminate", "close"]);
+const taskKindList = ["delegate", "recall", "terminate", "approve", "close"] as const;
+type TaskIntentKind = (typeof taskKindList)[number];
+const taskKinds: ReadonlySet<string> = new Set(taskKindList);
 
 export function isTaskIntent(entry: AdmittedEvent): entry is AdmittedEvent & TaskIntent {
   return taskKinds.has(entry.kind);

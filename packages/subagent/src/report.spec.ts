@@ -180,6 +180,7 @@ describe("D9 a report of very many effects", () => {
       caveats: Array.from({ length: 1_000 }, () => "x".repeat(1_000)),
       selfReportedConfidence: undefined,
       consumed: 0,
+      upwardReport: undefined,
       evidence: Array.from({ length: evidenceLimits.maxHandles }, () => ({
         actor: "x".repeat(64),
         hash: new Uint8Array(32),

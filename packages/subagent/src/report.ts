@@ -17,8 +17,10 @@ import {
   type ReportedEvidence,
   type RetryEntry,
   type Scope,
+  type UpwardReport,
 } from "@candor/contract";
 import type { Prose } from "./prose.js";
+import { readUpward, sealUpward } from "./upward.js";
 import type { Moment } from "./event-draft.js";
 
 /** What the callback says of its work. Everything else in a report is made by code. */
@@ -30,6 +32,11 @@ export interface TaskOutcome {
   readonly selfReportedConfidence?: number;
   /** Evidence of an earlier epoch of this agent that the claim rests on; what the task itself put is listed anyway. */
   readonly evidence?: readonly EvidenceHandle[];
+  /**
+   * What the agent says upward (U1), in its object form; `parseUpwardReport` of `@candor/orchestrator/report` makes it of
+   * text. Its confidence is the model's own number.
+   */
+  readonly upwardReport?: UpwardReport;
 }
 
 export interface ReportFacts {
@@ -49,6 +56,7 @@ export interface ReportFacts {
   readonly consumed: number;
   /** What it failed with, where it claims to have. */
   readonly failure: FailureStatement | undefined;
+  readonly upwardReport: UpwardReport | undefined;
 }
 
 export interface MadeReport {
@@ -89,7 +97,8 @@ function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" |
  */
 export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): MadeReport {
   const { tally, head } = moment;
-  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, failure, evidence } = facts;
+  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, failure, evidence, upwardReport } =
+    facts;
   const receipts: Receipts = {
     errorLog: errorLogReceiptOf(tally, head),
     retries: { entries: [...retries], unseen: unseenRetryLayers(scope) },
@@ -114,6 +123,7 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     ...sealedProse(facts, prose),
     ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
     ...sizesOf(facts),
+    ...(upwardReport === undefined ? {} : { upward: sealUpward(upwardReport, prose) }),
   };
   const whole = { ...report, receipts };
   if (encodeCanonical(receipts).length <= limits.maxInlineReceiptBytes && fits(whole))
@@ -146,15 +156,21 @@ function inParts(report: Report, receipts: Receipts): MadeReport {
 
 const claimWords = ["pass", "fail", "unsure"] as const;
 
-/** What a callback returned, if it is an outcome. @throws CandorError `bad-argument` for one that does not fit */
+/** What a callback returned, if it is an outcome. @throws CandorError `bad-argument` for one that does not fit, `too-large` */
 export function readOutcome(value: unknown): TaskOutcome | undefined {
   if (typeof value !== "object" || value === null || !("claim" in value)) return undefined;
-  const { claim, summary, selfReportedConfidence: confidence, evidence } = value as Readonly<Record<string, unknown>>;
+  const {
+    claim,
+    summary,
+    upwardReport,
+    evidence,
+    selfReportedConfidence: own,
+  } = value as Readonly<Record<string, unknown>>;
   const found = claimWords.find((word) => word === claim);
   const fits =
     found !== undefined &&
     (summary === undefined || typeof summary === "string") &&
-    (confidence === undefined || (typeof confidence === "number" && confidence >= 0 && confidence <= 1)) &&
+    (own === undefined || (typeof own === "number" && own >= 0 && own <= 1)) &&
     (evidence === undefined || Array.isArray(evidence));
   if (!fits) {
     throw new CandorError(
@@ -163,8 +179,18 @@ export function readOutcome(value: unknown): TaskOutcome | undefined {
       { path: "claim" },
     );
   }
+  const upward = upwardReport === undefined ? undefined : readUpward(upwardReport, found);
+  const confidence = upward?.confidence ?? own;
+  if (own !== undefined && confidence !== own) {
+    throw new CandorError(
+      "bad-argument",
+      `What the task returned says two numbers of its own: selfReportedConfidence is ${own}, the upward report's is ${upward?.confidence ?? "none"}.`,
+      { path: "upward-report.confidence" },
+    );
+  }
   return {
     claim: found,
+    ...(upward === undefined ? {} : { upwardReport: upward }),
     ...(summary === undefined ? {} : { summary }),
     ...(confidence === undefined ? {} : { selfReportedConfidence: confidence }),
     ...(evidence === undefined ? {} : { evidence: evidence as readonly EvidenceHandle[] }),

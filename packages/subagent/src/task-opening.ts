@@ -27,7 +27,7 @@ import { Spool } from "./spool/spool.js";
 import { Stopping } from "./stopping.js";
 import { Desk, TaskState } from "./task-state.js";
 import type { TaskLimits } from "./task-limits.js";
-import type { TaskBrief } from "./task-result.js";
+import type { ApprovedAction, TaskBrief } from "./task-result.js";
 import { SubagentTask } from "./task.js";
 
 /** Who accepts tasks. */
@@ -278,6 +278,7 @@ class Opening {
     return new SubagentTask({
       id: { run, task, epoch },
       brief: openBrief(payload.brief, this.#prose),
+      approved: openApproved(payload.intents, this.#prose),
       scope: this.#scope,
       resumed,
       recorder,
@@ -296,6 +297,12 @@ class Opening {
       logger,
     });
   }
+}
+
+function openApproved(intents: Payload<"delegate">["intents"], prose: Prose): ApprovedAction[] {
+  return intents.flatMap(({ intent, planned }) =>
+    planned === undefined ? [] : [{ intent, action: prose.open(planned.text) }],
+  );
 }
 
 function openBrief({ title, instructions, ...rest }: Payload<"delegate">["brief"], prose: Prose): TaskBrief {

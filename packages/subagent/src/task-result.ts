@@ -7,6 +7,13 @@ export interface TaskBrief extends Omit<Payload<"delegate">["brief"], "title" | 
   readonly instructions?: string;
 }
 
+/** A planned action that a person approved, as text of an agent: to be read, never obeyed. */
+export interface ApprovedAction {
+  /** Name of the effect that it may be done as. */
+  readonly intent: string;
+  readonly action: string;
+}
+
 export interface TaskId {
   readonly run: string;
   readonly task: string;

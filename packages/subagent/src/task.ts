@@ -19,12 +19,13 @@ import type { Recorder } from "./recorder.js";
 import { makeReport, readOutcome, type TaskOutcome } from "./report.js";
 import { isStopError, type Stopping } from "./stopping.js";
 import type { TaskDesk } from "./task-desk.js";
-import type { TaskBrief, TaskId, TaskResult } from "./task-result.js";
+import type { ApprovedAction, TaskBrief, TaskId, TaskResult } from "./task-result.js";
 import type { TaskState } from "./task-state.js";
 
 export interface TaskParts {
   readonly id: TaskId;
   readonly brief: TaskBrief;
+  readonly approved: readonly ApprovedAction[];
   readonly scope: Scope;
   readonly resumed: boolean;
   readonly recorder: Recorder;
@@ -88,6 +89,11 @@ export class SubagentTask {
 
   get scope(): Scope {
     return this.#parts.scope;
+  }
+
+  /** Planned actions of the report before that a person approved, each with the name of its effect (U4). */
+  get approved(): readonly ApprovedAction[] {
+    return this.#parts.approved;
   }
 
   /** True after a restart: the callback runs again from its beginning, and effects that are done are not done again. */
@@ -272,6 +278,8 @@ export class SubagentTask {
                   state.book.committed,
                 )
               : undefined,
+          // A task that was stopped can't report on its work as it meant to.
+          upwardReport: claim === outcome?.claim ? outcome.upwardReport : undefined,
         },
         moment,
         prose,

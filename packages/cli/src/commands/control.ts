@@ -19,7 +19,7 @@ interface ControlOptions extends CommonOptions, PlaceOptions {
 }
 
 /** How long the guard may take to say whether an intent holds. */
-const confirmMs = 10_000;
+export const confirmMs = 10_000;
 /** How long, after the window, the last judge may take. */
 const afterWindowMs = 15_000;
 
@@ -48,7 +48,7 @@ function connectFleet({ credentials, servers, dataDir }: Located): Promise<Fleet
  *
  * @throws CandorError `not-found` if no fleet at hand did
  */
-async function withRun<T>(
+export async function withRun<T>(
   context: Context,
   options: PlaceOptions,
   id: string,

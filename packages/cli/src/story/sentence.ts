@@ -1,5 +1,6 @@
-import { hex, type AdmittedEvent, type EventKind, type Payload } from "@candor/contract";
+import { hex, type AdmittedEvent, type EventKind, type Payload, type Upward } from "@candor/contract";
 import { formatDuration } from "../duration.js";
+import { counted } from "../output/counted.js";
 import { prose, type ProseKey } from "./prose.js";
 
 type Describe<K extends EventKind> = (payload: Payload<K>, key: ProseKey) => string;
@@ -16,6 +17,16 @@ function quoted(sealed: Uint8Array | undefined, key: ProseKey): string | undefin
 }
 
 const shortKey = (key: string): string => `${key.slice(0, 8)}…`;
+
+/** What of an upward report a person wants to know first. */
+function upwardWords({ status, escalationRequired, escalationReason, blockers, planned }: Upward, key: ProseKey) {
+  return [
+    `status ${status}`,
+    escalationRequired && `wants a person ${quoted(escalationReason, key) ?? ""}`,
+    ...blockers.map((blocker) => `blocker ${quoted(blocker, key) ?? ""}`),
+    ...planned.map(({ text }, index) => `plans ${index + 1}: ${quoted(text, key) ?? ""}`),
+  ];
+}
 
 /** What an event says, in one line for people. Total: a kind without words does not compile. */
 const sentences: Table = {
@@ -39,10 +50,21 @@ const sentences: Table = {
       brief.critical && "critical",
       brief.examines !== undefined && `examines ${brief.examines.join("; ")}`,
       intents.length > 0 && `may ${intents.map(({ intent }) => intent).join(" ")}`,
+      brief.terms !== undefined &&
+        `${counted(brief.terms.redispatches, "re-dispatch", "re-dispatches")}, ${brief.terms.verifier?.kind ?? "no"} verifier`,
       predecessor !== undefined && `after ${predecessor.actor} in epoch ${predecessor.epoch}`,
     ),
   recall: ({ graceMs, reason }) => list(`within ${formatDuration(graceMs)}`, reason),
   terminate: ({ reason, force }) => list(reason, force && "by force"),
+  approve: ({ person, approved, refused, accept, redispatches, authority }) =>
+    list(
+      `by ${person}`,
+      approved.length > 0 && counted(approved.length, "planned action"),
+      refused.length > 0 && `${refused.length} refused`,
+      accept && "the result is accepted",
+      redispatches > 0 && counted(redispatches, "further re-dispatch", "further re-dispatches"),
+      authority.length > 0 && `authority ${authority.join(" ")}`,
+    ),
   close: ({ state }) => state,
   accept: ({ mode, scope }) => list(mode, scope.adapter, scope.framework),
   error: (
@@ -95,6 +117,7 @@ const sentences: Table = {
       caveats,
       evidence = [],
       sizes,
+      upward,
     },
     key,
   ) =>
@@ -109,8 +132,17 @@ const sentences: Table = {
       quoted(summary, key),
       ...caveats.map((caveat) => `caveat ${quoted(caveat, key) ?? ""}`),
       ...evidence.map(({ hash, label }) => `evidence ${shortKey(hex(hash))} ${quoted(label, key) ?? ""}`),
+      ...(upward === undefined ? [] : upwardWords(upward, key)),
     ),
-  probe: ({ method, outcome }) => list(outcome, `by ${method}`),
+  probe: ({ method, outcome, verifier }, key) =>
+    list(
+      outcome,
+      `by ${method}`,
+      verifier !== undefined && `${verifier.role} by a ${verifier.kind}`,
+      verifier?.exitCode !== undefined && `exit code ${verifier.exitCode}`,
+      verifier !== undefined && `${verifier.outputBytes} bytes of output`,
+      verifier?.output !== undefined && `ending in ${quoted(verifier.output, key) ?? ""}`,
+    ),
   timer: ({ timer, deadlineMs, evidence = [] }) =>
     list(
       timer,

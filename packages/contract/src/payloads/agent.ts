@@ -14,6 +14,7 @@ import {
   signature64,
 } from "../identifiers.js";
 import { committedEffect, failureStatement, hop, priorAttempt } from "../failure-link.js";
+import { reportStatuses } from "../upward-report.js";
 import {
   claims,
   coverageStates,
@@ -177,6 +178,27 @@ export const receipt = z.strictObject({
   content: bytesUpTo(220 * 1024),
 });
 
+/** One planned action: what a person reads, and the digest by which an approval names it (U4). */
+const plannedAction = z.strictObject({ digest: hash32, text: sealed });
+
+/** Items of a list of an upward report. */
+export const mostReportItems = 100;
+
+/**
+ * An upward report (U1), its prose sealed. What a decision goes by is in the open: status, whether a person is asked for,
+ * how many blockers there are. Its confidence is the report's `selfReportedConfidence`.
+ */
+export const upward = z.strictObject({
+  status: z.enum(reportStatuses),
+  escalationRequired: z.boolean(),
+  escalationReason: sealed.optional(),
+  blockers: z.array(sealed).max(mostReportItems),
+  anchors: z.array(sealed).max(mostReportItems),
+  planned: z.array(plannedAction).max(mostReportItems),
+  notes: sealed.optional(),
+});
+export type Upward = z.infer<typeof upward>;
+
 export const report = z.strictObject({
   claim: z.enum(claims),
   finishReason: z.enum(finishReasons),
@@ -198,5 +220,6 @@ export const report = z.strictObject({
   sizes: z.strictObject({ work: number, result: count }).optional(),
   /** What the agent stored to bear its claim out; absent if it stored nothing. */
   evidence: z.array(evidenceHandle).max(evidenceLimits.maxHandles).optional(),
+  upward: upward.optional(),
 });
 export type Report = z.infer<typeof report>;

@@ -3,7 +3,7 @@ import { CandorError, type ErrorCode } from "../errors.js";
 import { decodeValue, encodeCanonical } from "../msgpack.js";
 import type { EventKind } from "../vocabulary.js";
 import { accept, acknowledge, effect, error, noSideEffects, receipt, report, retry } from "./agent.js";
-import { close, delegate, keyAdded, keyRevoked, recall, runClose, runOpen, terminate } from "./intents.js";
+import { approve, close, delegate, keyAdded, keyRevoked, recall, runClose, runOpen, terminate } from "./intents.js";
 import { collected, probe, timer } from "./probe.js";
 import { quickChecks } from "./quick-check.js";
 
@@ -16,6 +16,7 @@ export const payloadSchemas = {
   delegate,
   recall,
   terminate,
+  approve,
   close,
   accept,
   error,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { certificateSchema } from "../certificate.js";
 import { count, hash32, id, label, milliseconds, number, publicKey, sealed } from "../identifiers.js";
 import { policySchema } from "../policy.js";
-import { isolations, scopeDimensions } from "../vocabulary.js";
+import { isolations, scopeDimensions, verifierKinds } from "../vocabulary.js";
 
 /** Where the task stands once this intent holds, so that the last intent alone is enough after a reconnect. */
 const standing = z.strictObject({
@@ -31,7 +31,25 @@ export const keyAdded = z.strictObject({ certificate: certificateSchema });
 export const keyRevoked = z.strictObject({ key: publicKey, reason: label });
 
 /** One minted intent key: the name the brief uses for the effect, and the key that goes to the downstream. */
-const mintedIntent = z.strictObject({ intent: label, key: id, target: label.optional() });
+const mintedIntent = z.strictObject({
+  intent: label,
+  key: id,
+  target: label.optional(),
+  /** The planned action of the report before, which a person approved (U4). */
+  planned: z.strictObject({ digest: hash32, text: sealed }).optional(),
+});
+
+/** What the orchestrator may do about the task's report, fixed before there is one: the guard holds it to this (U3). */
+export const terms = z.strictObject({
+  /** Re-dispatches of the task beyond its first delegation. */
+  redispatches: count,
+  /** The deterministic check of its work, by kind and digest; absent if there is none. */
+  verifier: z.strictObject({ kind: z.enum(verifierKinds), digest: hash32 }).optional(),
+  /** Digest of the check without the new mechanism. */
+  ablation: hash32.optional(),
+  /** Whether the work brings in a mechanism that is to be shown to make the difference; absent if that is not known. */
+  newMechanism: z.boolean().optional(),
+});
 
 export const brief = z.strictObject({
   title: sealed.optional(),
@@ -51,6 +69,7 @@ export const brief = z.strictObject({
   needs: z.array(z.enum(scopeDimensions)).max(scopeDimensions.length),
   /** What the result is about, in names of the orchestrator: results that share one must not contradict each other (T4). */
   examines: z.array(label).max(1000).optional(),
+  terms: terms.optional(),
 });
 export type Brief = z.infer<typeof brief>;
 
@@ -69,4 +88,21 @@ export const delegate = z.strictObject({
 
 export const recall = z.strictObject({ ...common, graceMs: milliseconds, reason: label });
 export const terminate = z.strictObject({ ...common, reason: label, force: z.boolean() });
+/** A person's leave. It is about one report where it answers planned actions or accepts a result. */
+export const approve = z.strictObject({
+  ...common,
+  /** Who gave it: a name, not prose. */
+  person: label,
+  /** Hash of the report that the person saw. */
+  report: hash32.optional(),
+  /** Digests of planned actions that may run, and of those that may not. */
+  approved: z.array(hash32).max(100),
+  refused: z.array(hash32).max(100),
+  /** The result may be used although no verifier vouches for it. */
+  accept: z.boolean(),
+  /** Re-dispatches beyond the terms. */
+  redispatches: count,
+  /** What the next delegation may allow in addition. */
+  authority: z.array(label).max(100),
+});
 export const close = z.strictObject({ ...common, state: z.enum(["accepted", "rejected", "cancelled"]) });

@@ -1,7 +1,22 @@
 import { z } from "zod";
 import { evidenceLimits } from "../evidence.js";
 import { count, hash32, id, label, milliseconds, sealed } from "../identifiers.js";
-import { probeOutcomes, timerKinds } from "../vocabulary.js";
+import { probeOutcomes, timerKinds, verifierKinds } from "../vocabulary.js";
+
+/** What a verifier of a report came to (U5), with its output, cut to what a receipt has room for and sealed. */
+const verification = z.strictObject({
+  kind: z.enum(verifierKinds),
+  /** Digest of the verifier, as the terms of the delegation name it. */
+  digest: hash32,
+  /** The check of the work, or the same without the new mechanism. */
+  role: z.enum(["check", "ablation"]),
+  /** Of a command that ended by itself; absent if its time limit or a signal ended it. */
+  exitCode: z.int().optional(),
+  /** The end of what it printed; more of it is the evidence that the receipt points to. */
+  output: sealed.optional(),
+  /** Bytes that it printed in all. */
+  outputBytes: count,
+});
 
 /** `independent_error_probe_receipt` (D4): what a prober looked at, how, and what it saw. */
 export const probe = z.strictObject({
@@ -9,6 +24,7 @@ export const probe = z.strictObject({
   method: label,
   outcome: z.enum(probeOutcomes),
   evidence: hash32.optional(),
+  verifier: verification.optional(),
 });
 
 /** A deadline that has passed. Believed by its stored timestamp, whoever published it. */

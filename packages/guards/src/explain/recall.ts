@@ -1,4 +1,4 @@
-import type { DisclosureFindingCode, FindingCode, ResultFindingCode } from "@candor/contract";
+import type { DisclosureFindingCode, DispatchFindingCode, FindingCode, ResultFindingCode } from "@candor/contract";
 import type { Explanation } from "./explanation.js";
 
 /** Findings on intents, recall, termination and effects. */
@@ -79,4 +79,7 @@ export const recallExplanations = {
       "The log holds two outcomes of one effect that can't both be true, such as committed and not run. The first one stands. `about` is the key.",
     todo: "Look the key up at its target: what happened is unknown. Then see which process wrote the second outcome.",
   },
-} as const satisfies Record<Exclude<FindingCode, DisclosureFindingCode | ResultFindingCode>, Explanation>;
+} as const satisfies Record<
+  Exclude<FindingCode, DisclosureFindingCode | ResultFindingCode | DispatchFindingCode>,
+  Explanation
+>;

@@ -62,6 +62,30 @@ export const verdictExplanations = {
       "What the subagent handed back is nearly as large as what went through it, so it kept nothing away from its parent.",
     todo: "Use the result; divide the next such piece of work differently, or do it in place.",
   },
+  REPORT_UNVERIFIED: {
+    means: "The report says completed, and the verifier that the terms name has not been run on it yet.",
+    todo: "Run the verifier and have a prober publish its receipt; do not ask the agent.",
+  },
+  REPORT_VERIFIED: {
+    means: "The report says completed, and the verifier that the terms name passed.",
+    todo: "Accept the result by closing the task, if the other judges agree.",
+  },
+  REPORT_APPROVED: {
+    means: "A person accepted the result, whatever the verifier said.",
+    todo: "Close the task as accepted. The approval in the log names the person.",
+  },
+  REPORT_ESCALATED: {
+    means: "No row of the decision table lets the orchestrator go on by itself. The findings say why.",
+    todo: "Put the report before a person, who answers by an approval, or closes or delegates the task.",
+  },
+  APPROVAL_PENDING: {
+    means: "The report plans actions that nobody approved or refused yet. None of them gets a key before.",
+    todo: 'Have a person answer each: "candor approve".',
+  },
+  REDISPATCH_ALLOWED: {
+    means: "The task failed with blockers, and its terms leave a re-dispatch.",
+    todo: "Delegate it again, with the blockers in the brief as quoted data.",
+  },
   INTENT_ACCEPTED: {
     means: "The intent is the next one of its task and holds.",
     todo: "Nothing.",
