@@ -165,7 +165,9 @@ function describe(context: Context, shown: Shown): string {
 export function addDemo(program: Command, context: Context): void {
   program
     .command("demo")
-    .description("see it work: six subagents do real work, two of them cheat, one is recalled")
+    .description(
+      "see it work: seven subagents at real work: two cheat, two disagree, one is recalled, one waits for approval",
+    )
     .option("--migrations <dir>", "folder with SQL migrations to review (default: those of the demo)")
     .option("--data <dir>", "where everything is kept (default: candor-data, or CANDOR_DATA)")
     .option("--json", "print JSON")

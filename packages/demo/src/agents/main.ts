@@ -6,6 +6,7 @@ import { fetchStock } from "./fetcher.js";
 import { agentNames, jobSchema, type Agent, type AgentName, type Message } from "./messages.js";
 import { payInvoices } from "./payer.js";
 import { objectToMigrations, reviewMigrations } from "./reviewer.js";
+import { restock } from "./restocker.js";
 
 const agents: Readonly<Record<AgentName, Agent>> = {
   reviewer: reviewMigrations,
@@ -14,6 +15,7 @@ const agents: Readonly<Record<AgentName, Agent>> = {
   payer: payInvoices,
   "retry-hider": hideRetries,
   "tail-dropper": dropTail,
+  restocker: restock,
 };
 
 function send(message: Message): Promise<void> {

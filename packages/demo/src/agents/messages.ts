@@ -3,7 +3,15 @@ import { z } from "zod";
 import { severities } from "../migrations/rules.js";
 
 /** The subagents of the demo, by the name of their identity. */
-export const agentNames = ["reviewer", "second-reviewer", "fetcher", "payer", "retry-hider", "tail-dropper"] as const;
+export const agentNames = [
+  "reviewer",
+  "second-reviewer",
+  "fetcher",
+  "payer",
+  "retry-hider",
+  "tail-dropper",
+  "restocker",
+] as const;
 export type AgentName = (typeof agentNames)[number];
 
 const count = z.int().nonnegative();
@@ -75,7 +83,7 @@ export type Message = Readonly<z.infer<typeof messageSchema>>;
 /** Says how the work goes, to whoever looks on. */
 export type Say = (text: string) => void;
 
-/** How long an agent waits for a first connection, in ms: six of them start at once. */
+/** How long an agent waits for a first connection, in ms: all of them start at once. */
 export const connectTimeoutMs = 20_000;
 
 /** A subagent: does one job and says what its report told. */

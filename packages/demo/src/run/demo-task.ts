@@ -15,6 +15,7 @@ const tasks = {
   payer: { task: "pay-invoices", title: "pays invoices and is recalled in mid-payment" },
   "retry-hider": { task: "hide-retries", title: "looks items up and hides its retries" },
   "tail-dropper": { task: "drop-tail", title: "looks items up and drops the tail of its error log" },
+  restocker: { task: "restock", title: "gets stuck, is delegated again, and pays once that is approved" },
 } as const satisfies Record<AgentName, Omit<DemoTask, "agent">>;
 
 /** The task of a subagent. */

@@ -18,7 +18,7 @@ describe("R3 R7 what the payment service's book says, and what the guard must sa
   test("one paid before the recall, one in flight at it, none after", () => {
     const { expected, facts } = paymentTruth(book(payment(100, 200), payment(200, 400)), 300);
     expect(facts).toMatchObject({ booked: 2, inFlight: 1, afterRecall: 0 });
-    expect(expected).toMatchObject({ verdict: "RECALL_ACTIVE", onTheWay: "RECALL_INFLIGHT_ACTIONS_PENDING" });
+    expect(expected).toMatchObject({ verdict: "RECALL_ACTIVE", onTheWay: ["RECALL_INFLIGHT_ACTIONS_PENDING"] });
   });
 
   test("a payment that started after the recall is a ghost action", () => {

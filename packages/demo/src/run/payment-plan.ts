@@ -57,7 +57,7 @@ function expectedOf(startedLate: number, notBooked: number): Expected {
     verdict: "RECALL_ACTIVE",
     action: "reconcile",
     findings: [],
-    onTheWay: "RECALL_INFLIGHT_ACTIONS_PENDING",
+    onTheWay: ["RECALL_INFLIGHT_ACTIONS_PENDING"],
   };
 }
 

@@ -1,7 +1,8 @@
-import type { Action, FindingCode, VerdictName } from "@candor/contract";
+import type { Action, FindingCode, Judge, VerdictName } from "@candor/contract";
 import type { BriefOptions, IntentRequest, Run } from "@candor/orchestrator";
 import type { ReviewFinding, Say, Told } from "../agents/messages.js";
 import type { DemoTask } from "./demo-task.js";
+import type { TaskRunContext } from "./task-run-context.js";
 
 /** What the guard has to say if it is right. */
 export interface Expected {
@@ -9,8 +10,8 @@ export interface Expected {
   readonly action: Action;
   /** Findings that must be among those of the verdict; none at all if this is empty. */
   readonly findings: readonly FindingCode[];
-  /** A verdict that must have been given on the way. */
-  readonly onTheWay?: VerdictName;
+  /** Verdicts that must have been given on the way. */
+  readonly onTheWay?: readonly VerdictName[];
 }
 
 /** What really happened, as the services' own books and the agent's work show it; no verdict goes into it. */
@@ -34,6 +35,10 @@ export interface Plan extends DemoTask {
   readonly limitMs: number;
   /** Tasks of one name here are compared with each other. */
   readonly compared?: string;
+  /** The judge whose word is compared; without it the one that the decision comes from. */
+  readonly judge?: Judge;
+  /** Follows the task to its end, where one delegation is not all. */
+  readonly follow?: (context: TaskRunContext) => Promise<Told>;
   /** What the orchestrator does while the agent works. */
   readonly meanwhile?: (run: Run, say: Say, signal: AbortSignal) => Promise<void>;
   /** @param told what the agent's report told */

@@ -16,7 +16,7 @@ const recalled: Expected = {
   verdict: "RECALL_ACTIVE",
   action: "reconcile",
   findings: [],
-  onTheWay: "RECALL_INFLIGHT_ACTIONS_PENDING",
+  onTheWay: ["RECALL_INFLIGHT_ACTIONS_PENDING"],
 };
 
 describe("whether the guard was right", () => {

@@ -24,7 +24,7 @@ export interface Row extends DemoTask {
 export function isRight(expected: Expected, { action, findings, story, verdict }: Judged): boolean {
   const isFound = expected.findings.every((code) => findings.includes(code));
   const isSilent = expected.findings.length > 0 || findings.length === 0;
-  const isToldOnTheWay = expected.onTheWay === undefined || story.includes(expected.onTheWay);
+  const isToldOnTheWay = (expected.onTheWay ?? []).every((name) => story.includes(name));
   return verdict === expected.verdict && action === expected.action && isFound && isSilent && isToldOnTheWay;
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from "@candor/contract";
 import { readCertificateFile } from "@candor/ledger/files";
-import { connectOrchestrator } from "@candor/orchestrator";
+import { connectOrchestrator, connectProber, type Prober } from "@candor/orchestrator";
 import { agentNames, connectTimeoutMs } from "../agents/messages.js";
 import { defaultMigrations } from "../migrations/folder-review.js";
 import { listSqlFiles } from "../migrations/sql-folder.js";
@@ -10,6 +10,7 @@ import { lookupPlan } from "./lookup-plan.js";
 import { PaymentWatch, paymentPlan } from "./payment-plan.js";
 import { Pairing } from "./pairing.js";
 import type { Plan } from "./plan.js";
+import { restockPlan } from "./restock-plan.js";
 import { reviewPlans } from "./review-plan.js";
 import type { Row } from "./row.js";
 import { performTask } from "./task-run.js";
@@ -18,6 +19,7 @@ import { VerdictStory } from "./verdict-story.js";
 /** Identities that the demo needs. */
 export const demoIdentities = [
   { role: "orchestrator", name: "fleet" },
+  { role: "prober", name: "prober" },
   ...agentNames.map((name) => ({ role: "agent", name }) as const),
 ] as const;
 export type DemoIdentity = (typeof demoIdentities)[number];
@@ -59,10 +61,12 @@ export interface DemoResult {
 
 /** From acceptance to booking, in ms: long enough to be recalled in. */
 const paymentMs = 2_000;
+/** The same at the supplier's. */
+const supplierMs = 100;
 const confirmMs = 20_000;
 
 /**
- * Runs six subagents as processes of their own over real work, and compares what the guard says of each with what
+ * Runs seven subagents as processes of their own over real work, and compares what the guard says of each with what
  * really happened.
  *
  * @throws CandorError `bad-argument` if `migrations` is no folder that can be read; as `connectOrchestrator` and `openRun` do
@@ -80,18 +84,24 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     },
     signal,
   });
+  const supplier = spawnService("payment", { args: ["--latency-ms", String(supplierMs)], signal });
   try {
-    const [{ url: inventoryUrl }, { url: paymentsUrl }] = await Promise.all([inventory, payments]);
+    const [{ url: inventoryUrl }, { url: paymentsUrl }, { url: supplierUrl }] = await Promise.all([
+      inventory,
+      payments,
+      supplier,
+    ]);
     const plans = [
       ...reviewPlans(migrations, files),
       lookupPlan("fetcher", inventoryUrl),
       paymentPlan(paymentsUrl, watch),
       lookupPlan("retry-hider", inventoryUrl),
       lookupPlan("tail-dropper", inventoryUrl),
+      restockPlan(inventoryUrl, supplierUrl),
     ];
     return await runPlans(plans, options, signal);
   } finally {
-    const started = await Promise.allSettled([inventory, payments]);
+    const started = await Promise.allSettled([inventory, payments, supplier]);
     await Promise.all(
       started.map(async (one) => {
         if (one.status === "fulfilled") await one.value.stop();
@@ -109,8 +119,15 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
     connectTimeoutMs,
     ...(logger === undefined ? {} : { logger }),
   });
+  const proberIdentity = { role: "prober", name: "prober" } as const;
+  let prober: Prober | undefined;
   try {
-    const run = await fleet.openRun({ title: "Candor's demo" });
+    const connected = await connectProber({ servers, credentials: credentials(proberIdentity), connectTimeoutMs });
+    prober = connected;
+    const run = await fleet.openRun({
+      title: "Candor's demo",
+      probers: [readCertificateFile(certificate(proberIdentity))],
+    });
     const sayOf =
       ({ agent, task, title }: Plan) =>
       (text: string, row?: Row): void => {
@@ -130,6 +147,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
           servers,
           credentials: credentials(identity),
           certificate: readCertificateFile(certificate(identity)),
+          prober: connected,
           say: sayOf(plan),
           signal,
           pairing,
@@ -144,6 +162,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
     await story.end();
     return { run: run.id, lane: run.lane, rows, right };
   } finally {
+    await prober?.close();
     await fleet.close();
   }
 }

@@ -1,43 +1,37 @@
-import { CandorError, isCandorError, type Certificate } from "@candor/contract";
+import { CandorError, isCandorError } from "@candor/contract";
 import { decidingVerdict, type Decided, type Run } from "@candor/orchestrator";
-import type { Say, Told } from "../agents/messages.js";
+import type { Told } from "../agents/messages.js";
 import { ServiceError } from "../services/service-error.js";
 import { runAgentProcess } from "./agent-process.js";
 import type { Plan } from "./plan.js";
 import type { Pairing } from "./pairing.js";
 import { rowOf, type Judged, type Row } from "./row.js";
+import type { TaskRunContext } from "./task-run-context.js";
 import type { VerdictStory } from "./verdict-story.js";
 
 /** How long the guard may take after the agent has ended, in ms. */
 const decisionMs = 60_000;
 const confirmMs = 20_000;
 
-export interface TaskRunContext {
-  readonly run: Run;
-  readonly story: VerdictStory;
-  readonly servers: readonly string[];
-  /** Credentials folder and certificate of the plan's agent. */
-  readonly credentials: string;
-  readonly certificate: Certificate;
-  readonly say: Say;
-  readonly signal: AbortSignal;
+interface PairedContext extends TaskRunContext {
   readonly pairing: Pairing;
 }
 
 /** Does one task from delegation to decision, and says whether the guard was right. */
-export async function performTask(plan: Plan, context: TaskRunContext): Promise<Row> {
+export async function performTask(plan: Plan, context: PairedContext): Promise<Row> {
   const { run, say, signal, story } = context;
   try {
-    const told = await work(plan, context);
+    const told = await (plan.follow?.(context) ?? work(plan, context));
     say("waits for the guard's last word");
     const first = await decide(run, plan.task);
     await context.pairing.judged(plan);
     // What another result says of this one is known by now.
     const decided = plan.compared === undefined ? first : await decide(run, plan.task);
     await context.pairing.decided(plan);
-    const judged = await judgedBy(decided, story);
+    const judged = await judgedBy(plan, decided, story);
     const truth = await plan.truth(told);
-    await settle(run, plan.task, judged);
+    // Who follows a task to its end has closed it.
+    if (plan.follow === undefined) await settle(run, plan.task, judged);
     return rowOf(plan, { truth, judged });
   } catch (error) {
     context.pairing.gaveUp(plan);
@@ -71,8 +65,8 @@ async function decide(run: Run, task: string): Promise<Decided> {
   throw new CandorError("undecided", `No decision on ${task} (${decision.why}): ${decision.sentence}`);
 }
 
-async function judgedBy({ action, verdicts }: Decided, story: VerdictStory): Promise<Judged> {
-  const deciding = decidingVerdict(verdicts);
+async function judgedBy({ judge }: Plan, { action, verdicts }: Decided, story: VerdictStory): Promise<Judged> {
+  const deciding = decidingVerdict(judge === undefined ? verdicts : verdicts.filter((one) => one.judge === judge));
   if (deciding === undefined)
     throw new CandorError("defect", "There is a decision, and no verdict that it comes from.");
   return {
