@@ -1,14 +1,16 @@
 import { parseArgs } from "node:util";
+import { benchEffect } from "./effect-bench.js";
 import { benchEvidence } from "./evidence-bench.js";
 import { benchGuard } from "./guard-bench.js";
 import { benchLatency } from "./latency-bench.js";
 import { benchMemory } from "./memory-bench.js";
 import type { Mix } from "./workload.js";
 
-const usage = `Usage: pnpm -s bench <guard|latency|memory|evidence> [--mix long|short] [--tasks N]
+const usage = `Usage: pnpm -s bench <guard|latency|effect|memory|evidence> [--mix long|short] [--tasks N]
 
 guard    how fast the guard folds a prefilled log, beside the bare client, in two mixes; then memory an open task
 latency  from a report published to its verdict received, beside the same round trip with no logic
+effect   an effect on a fresh key, beside one bare awaited publish
 memory   memory an open and a closed task
 evidence 64 MiB of evidence put and read, beside the bare client; memory on the way
 
@@ -40,6 +42,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   },
   evidence: async () => {
     print(await benchEvidence(say));
+  },
+  effect: async () => {
+    print(await benchEffect(say));
   },
   memory: () => {
     print(benchMemory(say, values.tasks === undefined ? undefined : Number(values.tasks)));

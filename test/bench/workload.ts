@@ -206,6 +206,9 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
       receiptParts: 0,
       confidence: { formula: 1, score, caveats: 0 },
       work: { calls: eventsPerTask, succeeded: eventsPerTask },
+      upstreams: [
+        { upstream: "inventory-db", calls: 2 * entries.length, firstTry: entries.length, tries: 3 * entries.length },
+      ],
       caveats: [],
     });
   }

@@ -21,6 +21,7 @@ afterAll(async () => {
 interface Ended {
   readonly exit: number | null;
   readonly figures: Readonly<Record<string, number>>;
+  readonly printed: string;
   readonly said: string;
 }
 
@@ -46,7 +47,7 @@ function chaos(args: readonly string[], { interruptAt }: RunOptions = {}): Promi
     });
     child.on("close", (exit) => {
       const figures = printed.startsWith("{") ? (JSON.parse(printed) as Ended["figures"]) : {};
-      resolve({ exit, figures, said });
+      resolve({ exit, figures, printed, said });
     });
   });
 }
@@ -102,6 +103,16 @@ describe("R2 the dispatch fence, while recalls land", () => {
   );
 });
 
+describe("F7 S19 S20 a payer that is killed around its effect", () => {
+  it("pays once, and the task ends as the intent declares, at each of ten points", async () => {
+    const { exit, printed, said } = await chaos(["effect", "--short", "--json", "--limit", "110"]);
+    const rows = JSON.parse(printed) as readonly { good: boolean; expected: unknown; happened: unknown }[];
+    expect(exit, said).toBe(0);
+    expect(rows).toHaveLength(10);
+    for (const { expected, happened } of rows) expect(happened).toEqual(expected);
+  }, 120_000);
+});
+
 describe("Q2 a mistake in the arguments", () => {
   it.each([
     ["nothing to do", []],
@@ -110,6 +121,7 @@ describe("Q2 a mistake in the arguments", () => {
     ["a number that is none", ["guard", "--inputs", "many"]],
     ["two nodes", ["fence", "--nodes", "2"]],
     ["the other command's option", ["fence", "--kills", "3"]],
+    ["the long form of a short command", ["guard", "--short"]],
     ["fewer inputs than kills need", ["guard", "--inputs", "10", "--kills", "10"]],
   ])("is refused by name: %s", (_, args) => {
     expect(() => readOptions(args)).toThrow(expect.objectContaining({ code: "bad-argument" }) as Error);

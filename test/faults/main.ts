@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isCandorError, silentLogger } from "@candor/contract";
 import { startWorld, type World } from "../kit/world.js";
+import { runEffectChaos } from "./effect-chaos.js";
+import { effectCases } from "./effect-points.js";
+import { effectTable } from "./effect-table.js";
 import { isFenceChaosGood, runFenceChaos } from "./fence-chaos.js";
 import { isGuardChaosGood, runGuardChaos } from "./guard-chaos.js";
 import { readOptions, usage, type ChaosOptions } from "./options.js";
@@ -41,6 +44,17 @@ async function runFence(
   return conclude(figures, isFenceChaosGood(figures, options));
 }
 
+async function runEffect(
+  options: Extract<ChaosOptions, { command: "effect" }>,
+  world: World,
+  signal: AbortSignal,
+): Promise<number> {
+  const rows = await runEffectChaos(world, { cases: effectCases(options.short), signal, say });
+  const told = rows.map(({ point: { name }, ...row }) => ({ point: name, ...row }));
+  process.stdout.write(`${options.json ? JSON.stringify(told) : effectTable(rows)}\n`);
+  return rows.every(({ good }) => good) ? 0 : 1;
+}
+
 /** Ends, whatever happens, without a process or a folder left behind. */
 async function inWorld(
   options: Exclude<ChaosOptions, { command: "help" }>,
@@ -67,9 +81,10 @@ async function main(interrupted: AbortController): Promise<number> {
   }
   const limit = AbortSignal.timeout(options.limitMs);
   const signal = AbortSignal.any([interrupted.signal, limit]);
-  return inWorld(options, signal, (world) =>
-    options.command === "guard" ? runGuard(options, world, signal) : runFence(options, world, signal),
-  );
+  return inWorld(options, signal, (world) => {
+    if (options.command === "guard") return runGuard(options, world, signal);
+    return options.command === "fence" ? runFence(options, world, signal) : runEffect(options, world, signal);
+  });
 }
 
 const interrupted = new AbortController();

@@ -4,19 +4,23 @@ import { fewestInputs } from "./fault-plan.js";
 
 export const usage = `Usage: pnpm -s chaos guard [--inputs N] [--kills N] [options]
        pnpm -s chaos fence [--rounds N] [options]
+       pnpm -s chaos effect [--short] [options]
 
 guard  Two guards on one lane, killed at random moments and between a verdict and its answer, frozen and let go, and on
        three nodes the streams' leaders killed too: is every verdict stored once, in order, as the log gives it?
 fence  Agents dispatch effects while recalls land: is a dispatch stored after its recall?
+effect A payer is killed with SIGKILL at ten points around its effect, and a fresh process goes on, with its spool or in a
+       new epoch: does the payment service book one payment, and does the task end as the intent declares? Prints a table.
 
   --inputs N   events that guards have something to say on; 400 by default
   --kills N    guards killed with SIGKILL; 10 by default
   --rounds N   recalls; 200 by default
+  --short      each of the ten points once, instead of with every restart and every policy
   --nodes N    1 (default) or 3 servers
   --seed N     repeats the choice of moments of an earlier run; drawn by default, and printed
   --limit S    gives up after so many seconds; 600 by default
 
-One JSON line on standard output, progress on standard error. Exit 0 if all is as it must be, 1 if not, 2 for a mistake
+One JSON line on standard output (effect: a table, unless --json), progress on standard error. Exit 0 if all is as it must be, 1 if not, 2 for a mistake
 in the arguments.
 `;
 
@@ -29,12 +33,20 @@ interface Common {
 export type ChaosOptions =
   | ({ readonly command: "guard"; readonly inputs: number; readonly kills: number } & Common)
   | ({ readonly command: "fence"; readonly rounds: number } & Common)
+  | ({ readonly command: "effect"; readonly short: boolean; readonly json: boolean } & Common)
   | { readonly command: "help" };
 
 const numbers = { inputs: 400, kills: 10, rounds: 200, nodes: 1, limit: 600 } as const;
 type NumberName = keyof typeof numbers;
 
-const belongsTo: Partial<Readonly<Record<NumberName, "guard" | "fence">>> = {
+const commands = ["guard", "fence", "effect"] as const;
+type Command = (typeof commands)[number];
+
+function isCommand(text: string | undefined): text is Command {
+  return commands.some((command) => command === text);
+}
+
+const belongsTo: Partial<Readonly<Record<NumberName, Command>>> = {
   inputs: "guard",
   kills: "guard",
   rounds: "fence",
@@ -64,7 +76,8 @@ function parse(args: readonly string[]) {
         seed: text,
         limit: text,
         help: flag,
-        // The figures are JSON anyway.
+        short: flag,
+        // Figures are JSON anyway; a table is not.
         json: flag,
       },
     });
@@ -86,10 +99,11 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   const { positionals, values } = parse(args);
   const [command, ...more] = positionals;
   if (values.help === true) return { command: "help" };
-  if (command === undefined) throw mistake('Say what to run, "guard" or "fence".', "command");
-  if ((command !== "guard" && command !== "fence") || more.length > 0) {
-    throw mistake(`${JSON.stringify(positionals.join(" "))} is neither "guard" nor "fence".`, "command");
+  if (command === undefined) throw mistake('Say what to run: "guard", "fence" or "effect".', "command");
+  if (!isCommand(command) || more.length > 0) {
+    throw mistake(`${JSON.stringify(positionals.join(" "))} is none of "guard", "fence" and "effect".`, "command");
   }
+  if (values.short === true && command !== "effect") throw mistake("--short belongs to effect.", "short");
   const read = (name: NumberName): number => {
     const given = values[name];
     const owner = belongsTo[name];
@@ -104,5 +118,6 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber(values.seed, "seed");
   const common = { nodes, seed, limitMs: limit * 1_000 } as const;
   if (command === "guard") requireRoom(given.inputs, given.kills, nodes);
-  return command === "guard" ? { command, ...common, ...given } : { command, ...common, ...given };
+  if (command !== "effect") return { command, ...common, ...given };
+  return { command, ...common, short: values.short === true, json: values.json === true };
 }

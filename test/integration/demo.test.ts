@@ -21,6 +21,7 @@ interface Ended {
 interface Printed {
   readonly run: string;
   readonly right: boolean;
+  readonly degraded: readonly { readonly upstream: string; readonly calls: number; readonly failed: number }[];
   readonly rows: readonly Row[];
 }
 
@@ -119,8 +120,10 @@ describe("candor demo", () => {
   it("the first run in a folder is right about all seven", { timeout: demoMs }, async () => {
     const { code, stderr, stdout } = await candor("demo", "--json", "--data", data);
     expect([code, stdout === "" ? stderr : ""]).toEqual([0, ""]);
-    const { right, rows, run } = JSON.parse(stdout) as Printed;
+    const { right, rows, run, degraded } = JSON.parse(stdout) as Printed;
     expect(verdicts(rows)).toEqual(everythingRight);
+    // D2: the fetcher's task succeeded, every lookup of it in the end, and its upstream shows all the same.
+    expect(degraded).toMatchObject([{ upstream: "inventory", calls: 10, failed: 0 }]);
     expect(right).toBe(true);
     runs.push(run);
 

@@ -119,7 +119,7 @@ describe("D5 D8 an honest subagent on a real server", () => {
           throw busy(503);
         });
       });
-      await Promise.all([...calls, ctx.effect({ intent: "charge" }, () => 1)]);
+      await Promise.all([...calls, ctx.effect({ intent: "charge" }, ({ key }) => key)]);
       return { claim: "pass" };
     });
     expect(await decide(id)).toMatchObject({ disclosure: "FULL_DISCLOSURE_VERIFIED", findings: [] });

@@ -24,6 +24,8 @@ interface DelegateOptions {
   readonly key?: string;
 }
 
+export type PolicyChange = { readonly [Field in keyof Policy]?: Policy[Field] | undefined };
+
 interface StopOptions {
   readonly graceMs?: number;
   readonly bend?: { seq?: number; prev?: Uint8Array; epoch?: number; actor?: string; signer?: Signer | undefined };
@@ -34,9 +36,11 @@ export class RunLog extends LaneLog {
   protected readonly policy: Policy;
   readonly #controls = new Map<string, { control: number; hash: Uint8Array; epoch: number }>();
 
-  constructor({ run = "r1", policy = {} }: { run?: string; policy?: Partial<Policy> } = {}) {
+  /** @param options.policy over the default one; a field that is undefined is left out */
+  constructor({ run = "r1", policy = {} }: { run?: string; policy?: PolicyChange } = {}) {
     super(run);
-    this.policy = { ...defaultPolicy, ...policy };
+    const fields = Object.entries({ ...defaultPolicy, ...policy }).filter(([, value]) => value !== undefined);
+    this.policy = Object.fromEntries(fields) as Policy;
   }
 
   /** @param certifier who vouches for the fleet; the operator, unless a test says otherwise */

@@ -8,14 +8,13 @@ import {
   type EventKind,
   type Mode,
   type Payload,
-  type Policy,
   type RetryEntry,
   type Scope,
 } from "@candor/contract";
 import type { Output } from "@candor/guards";
 import { admit, createSeed, createSigner, type Signer } from "@candor/ledger";
 import { errorPayload, honestReport, type Author, type ErrorOptions } from "./agent-books.js";
-import { RunLog } from "./run-log.js";
+import { RunLog, type PolicyChange } from "./run-log.js";
 import { fullScope, keys, plainBrief } from "./scenario-cast.js";
 
 export { fullScope, keys, operator, plainBrief } from "./scenario-cast.js";
@@ -79,8 +78,9 @@ export class Scenario extends RunLog {
     if (kind !== "receipt" && kind !== "report") author.tally.add(author.seq, kind, payload);
     if (kind === "effect") {
       const effect = payload as Payload<"effect">;
-      const dispatch = effect.dispatch ?? author.seq;
-      author.effects.set(dispatch, { dispatch, key: effect.key, phase: effect.phase });
+      const dispatch = effect.phase === "dispatched" ? author.seq : effect.dispatch;
+      // What is said of an earlier epoch's dispatch is no effect of this one.
+      if (dispatch !== undefined) author.effects.set(dispatch, { dispatch, key: effect.key, phase: effect.phase });
     }
     const made = this.encode(kind, payload, at);
     author.seq += 1;
@@ -207,7 +207,7 @@ export class Scenario extends RunLog {
 /** A run that is open, with one task delegated and accepted. */
 export function acceptedTask(
   options: {
-    policy?: Partial<Policy>;
+    policy?: PolicyChange;
     brief?: Partial<Brief>;
     intents?: string[];
     scope?: Scope;

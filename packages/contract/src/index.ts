@@ -25,6 +25,7 @@ export {
 } from "./evidence.js";
 export type { EvidenceAddress, EvidenceHandle, EvidenceManifest } from "./evidence.js";
 export { isId, isLabel, isTaskId, requireId } from "./identifiers.js";
+export { memberKey, uuidOf } from "./intent-key.js";
 export { jsonSchema, schemaNames } from "./json-schema.js";
 export type { SchemaName } from "./json-schema.js";
 export { laneOf } from "./lane.js";
@@ -58,7 +59,7 @@ export type { Behaviour, FailureCell, FailurePolicy, PlanContext, Severity } fro
 export { failureLimits, hopDeeds, mostLayers } from "./failure-link.js";
 export type { FailureLayer, FailureStatement, Hop, HopDeed, PropagatedFailure, Stated } from "./failure-link.js";
 export { defaultEvidenceRetentionMs, defaultPolicy, policyHash, policySchema } from "./policy.js";
-export type { Policy } from "./policy.js";
+export type { Policy, UpstreamRules } from "./policy.js";
 export { policyFaults, readPolicy } from "./policy-check.js";
 export type { PolicyFault, PolicyReading } from "./policy-check.js";
 export { policyFaultTable } from "./policy-faults.js";
@@ -109,6 +110,7 @@ export {
   coverageStates,
   disclosureFindings,
   dispatchFindings,
+  doubtPolicies,
   effectPhases,
   errorTypes,
   eventKinds,
@@ -131,6 +133,7 @@ export {
   scopeLevels,
   stricter,
   timerKinds,
+  upstreamFindings,
   verdictNames,
   verifierKinds,
   wireVersion,
@@ -143,6 +146,7 @@ export type {
   CoverageState,
   DisclosureFindingCode,
   DispatchFindingCode,
+  DoubtPolicy,
   EffectPhase,
   ErrorType,
   EventKind,

@@ -6,6 +6,19 @@ import { count, milliseconds } from "./identifiers.js";
 import { encodeCanonical } from "./msgpack.js";
 import { errorTypes } from "./vocabulary.js";
 
+/** When an upstream counts as degraded, and when nobody else bears out that it was at fault. */
+const upstreamRules = z.strictObject({
+  /** Log time over which the calls of a run's tasks are counted together. */
+  windowMs: milliseconds.min(1).max(86_400_000),
+  /** Calls in a window below which it says nothing. */
+  minCalls: count.min(1),
+  /** Share of calls that did not succeed at their first try from which an upstream counts as degraded. */
+  troubledShare: z.number().gt(0).max(1),
+  /** Calls without any trouble, by so many other tasks of the same window, against which blame on the upstream does not hold. */
+  blame: z.strictObject({ calls: count.min(1), tasks: count.min(1) }),
+});
+export type UpstreamRules = z.infer<typeof upstreamRules>;
+
 /** What a run is judged by. Pinned by hash in `run-open`, so that a replay uses the one then in force. */
 export const policySchema = z.strictObject({
   version: z.literal(1),
@@ -21,6 +34,8 @@ export const policySchema = z.strictObject({
   lateEventsPerActor: count.max(1_000_000),
   /** How long evidence is kept after its run is closed; `defaultEvidenceRetentionMs` where the policy does not say. */
   evidenceRetentionMs: milliseconds.max(3_153_600_000_000).optional(),
+  /** Absent: upstreams are not judged. */
+  upstreams: upstreamRules.optional(),
   /** What a failure of each type means for the plan, and what is done about it. Absent in runs opened before it was. */
   failures: failurePolicySchema.optional(),
   /** In place of `failures`, in runs opened before that was: a severity for each error type, and no action. */
@@ -38,6 +53,7 @@ export const defaultPolicy: Policy = {
   maxGraceMs: 60_000,
   reorderBuffer: 1_024,
   lateEventsPerActor: 100,
+  upstreams: { windowMs: 60_000, minCalls: 5, troubledShare: 0.3, blame: { calls: 3, tasks: 2 } },
   failures: defaultFailurePolicy,
 };
 

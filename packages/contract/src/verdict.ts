@@ -74,6 +74,22 @@ export const verdictBody = z.strictObject({
   conflicts: z.array(conflict).max(20).optional(),
   /** How many more findings and effects in flight there are than are listed; absent if all are. */
   omitted: z.strictObject({ findings: count, inFlight: count }).optional(),
+  /** How the upstreams that it is about were used by the run's tasks in the window in which it was found. */
+  upstreams: z
+    .array(
+      z.strictObject({
+        upstream: z.string().max(128),
+        /** Log time at which the window began. */
+        fromMs: milliseconds,
+        calls: count,
+        firstTry: count,
+        recovered: count,
+        failed: count,
+        tasks: count,
+      }),
+    )
+    .max(64)
+    .optional(),
   /** Log time at which the completion window ends. */
   deadlineMs: milliseconds.optional(),
   confidence: z.number().optional(),

@@ -85,6 +85,13 @@ export type Finality = (typeof finalities)[number];
 export const effectPhases = ["dispatched", "committed", "failed", "not-run", "in-doubt", "compensated"] as const;
 export type EffectPhase = (typeof effectPhases)[number];
 
+/**
+ * What is done about an effect of which nobody knows whether it happened: have the downstream, which honours the key, do it
+ * again; look it up there; or do nothing more until somebody has decided.
+ */
+export const doubtPolicies = ["reissue", "probe", "halt"] as const;
+export type DoubtPolicy = (typeof doubtPolicies)[number];
+
 export const claims = ["pass", "fail", "unsure", "none"] as const;
 export type Claim = (typeof claims)[number];
 
@@ -125,7 +132,7 @@ export type ProbeOutcome = (typeof probeOutcomes)[number];
 export const verifierKinds = ["command", "probe"] as const;
 export type VerifierKind = (typeof verifierKinds)[number];
 
-export const judges = ["disclosure", "recall", "dispatch", "intent", "result"] as const;
+export const judges = ["disclosure", "recall", "dispatch", "upstream", "intent", "result"] as const;
 export type Judge = (typeof judges)[number];
 
 /** In order of strictness, mildest first. */
@@ -165,6 +172,9 @@ export const verdictNames = [
   "REPORT_ESCALATED",
   "APPROVAL_PENDING",
   "REDISPATCH_ALLOWED",
+  "UPSTREAM_DEGRADED",
+  "BLAME_UNCORROBORATED",
+  "BLAME_CORROBORATED",
   "INTENT_ACCEPTED",
   "INTENT_REJECTED",
   "RESULTS_CONFLICT",
@@ -219,6 +229,7 @@ export const recallFindings = [
   "epoch-abandoned",
   "intent-key-reuse",
   "effect-unfenced",
+  "intent-key-unread",
   "outcome-contradicted",
 ] as const;
 
@@ -248,7 +259,15 @@ export const dispatchFindings = [
 ] as const;
 export type DispatchFindingCode = (typeof dispatchFindings)[number];
 
-export const findingCodes = [...disclosureFindings, ...recallFindings, ...resultFindings, ...dispatchFindings] as const;
+export const upstreamFindings = ["upstream-degraded", "blame-uncorroborated"] as const;
+
+export const findingCodes = [
+  ...disclosureFindings,
+  ...recallFindings,
+  ...resultFindings,
+  ...dispatchFindings,
+  ...upstreamFindings,
+] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
 export const quarantineCodes = [

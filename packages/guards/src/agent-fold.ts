@@ -8,26 +8,21 @@ import {
   type QuarantineCode,
 } from "@candor/contract";
 import { judgeDisclosure } from "./disclosure.js";
-import { foldDisclosure, foldDispatch, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
+import { foldDisclosure, foldFault, keepReport, ownOddities } from "./disclosure-state.js";
 import { openPointers } from "./evidence-pointers.js";
 import { foldFailures, foldHop } from "./failure-fold.js";
 import { judgeDispatch } from "./dispatch-judge.js";
 import { foldReported } from "./dispatch-state.js";
 import type { Judgement } from "./judgement.js";
-import { hashText, keepScope, keyUse, levelOf, scopeOf } from "./kept.js";
+import { foldEffect } from "./effect-fold.js";
+import { hashText, keepScope, levelOf, scopeOf } from "./kept.js";
 import type { Verify } from "./output.js";
 import { isDispatch } from "./outsider.js";
-import {
-  dispatchFaults,
-  foldAcknowledge,
-  foldNoSideEffects,
-  judgeRecall,
-  outcomeFaults,
-  untouchedRecall,
-} from "./recall.js";
+import { foldAcknowledge, foldNoSideEffects, judgeRecall, untouchedRecall } from "./recall.js";
 import { disclosureReference, notMilder, recallReference, type Reference } from "./reference-view.js";
 import { foldResult, judgeSizes } from "./result-fold.js";
 import type { Speaker } from "./speaker.js";
+import { foldUpstream } from "./upstream-fold.js";
 import { ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
 import { typedFailure } from "./typed-failure.js";
 
@@ -118,7 +113,7 @@ function foldCurrent(run: RunState, task: TaskState, epoch: EpochState, entry: A
   // After the closing a dispatch is a ghost whatever is missing before it, and what is missing may never come.
   if ((waiting || overflow === true) && task.control.standing === "closed" && isDispatch(entry)) {
     isNew = true;
-    foldEffect(run, task, epoch, entry);
+    foldEffect(run, task, epoch, entry, judgeEarlier(run, task, speaker));
   }
   // A report that waits for its predecessors starts the settle window: they may still be under way.
   if (waiting && entry.kind === "report") {
@@ -136,7 +131,7 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
     epoch.scope = run.shared.scope(keepScope(entry.payload.scope));
     epoch.mode = entry.payload.mode === "enforce" ? "enforce" : "observe";
   } else if (entry.kind === "effect") {
-    foldEffect(run, task, epoch, entry);
+    foldEffect(run, task, epoch, entry, judgeEarlier(run, task, speaker));
   } else if (entry.kind === "acknowledge") {
     foldAcknowledge(ownRecall(epoch), entry, epoch.effects, speaker.nowMs);
   } else if (entry.kind === "no-side-effects") {
@@ -147,40 +142,10 @@ function foldInOrder(run: RunState, task: TaskState, epoch: EpochState, entry: A
   } else if (entry.kind === "report" && epoch.disclosure.report === undefined) {
     foldFailures(run, task, epoch, entry);
   }
+  // A second report says nothing: terminal facts are not overwritten.
+  if (epoch.disclosure.report === undefined) foldUpstream(run, task, epoch, entry, speaker);
   foldDisclosure(epoch.disclosure, entry, epoch.scope, epoch.effects);
   if (entry.kind === "report" && epoch.dispatch !== undefined) foldReported(epoch.dispatch, entry);
-}
-
-/** Returns whether the event says anything about an effect, true or not. */
-function foldEffect(run: RunState, task: TaskState, epoch: EpochState, entry: AdmittedOf<"effect">): boolean {
-  const { phase, key } = entry.payload;
-  const { order } = epoch.recall;
-  if (phase === "dispatched") {
-    // Folded when it came, ahead of its turn.
-    if (epoch.effects.knows(entry.event.seq)) return true;
-    const { effect, reused, usedUp } = epoch.effects.dispatched(entry, run.shared);
-    const use = keyUse(epoch.minted, effect);
-    const faults = dispatchFaults(epoch.recall, effect, {
-      reused: reused || use === "otherwise",
-      usedUp,
-      stopped: task.control.standing === "closed" || (order !== undefined && entry.seq > order.seq),
-      superseded: epoch !== task.current,
-      unfenced: epoch.mode === "enforce" && use !== "as-minted",
-    });
-    foldDispatch(epoch.disclosure, effect, { unfenced: epoch.mode !== "enforce" && use !== "as-minted" });
-    for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
-    return true;
-  }
-  const outcome = epoch.effects.outcome(entry);
-  if (outcome !== undefined) {
-    const faults = outcomeFaults(epoch.recall, phase, outcome);
-    for (const fault of faults) ownRecall(epoch).findings.add(fault, key, entry.seq);
-    return true;
-  }
-  if (phase === "not-run" || phase === "failed") return false;
-  // It changed something, and no dispatch of it stands in the log: it ran past the fence.
-  ownRecall(epoch).findings.add("ghost-action", key, entry.seq);
-  return true;
 }
 
 /**
@@ -198,7 +163,7 @@ function foldSuperseded(
   const before = chain.gap;
   const { ready, fault, waiting, overflow } = chain.offer(entry, run.policy.reorderBuffer);
   if (ready.length === 0 && fault === undefined && !waiting && overflow !== true) return;
-  const counts = entry.kind === "effect" && foldEffect(run, task, epoch, entry);
+  const counts = entry.kind === "effect" && foldEffect(run, task, epoch, entry, judgeEarlier(run, task, speaker));
   if (counts || chain.gap !== before) judgeEpochRecall(run, task, epoch, speaker);
   if (counts) return;
   speaker.quarantine(
@@ -210,8 +175,17 @@ function foldSuperseded(
 }
 
 /** A later delegation holds: the effects that wait behind a gap are known all the same. */
-export function foldWaitingEffects(run: RunState, task: TaskState, epoch: EpochState): void {
-  for (const entry of epoch.chain.waitingEvents()) if (entry.kind === "effect") foldEffect(run, task, epoch, entry);
+export function foldWaitingEffects(run: RunState, task: TaskState, epoch: EpochState, speaker: Speaker): void {
+  const judge = judgeEarlier(run, task, speaker);
+  for (const entry of epoch.chain.waitingEvents())
+    if (entry.kind === "effect") foldEffect(run, task, epoch, entry, judge);
+}
+
+/** Judges an earlier epoch anew, of which a later one found something out. */
+function judgeEarlier(run: RunState, task: TaskState, speaker: Speaker): (earlier: EpochState) => void {
+  return (earlier) => {
+    judgeEpochRecall(run, task, earlier, speaker);
+  };
 }
 
 /** Judges an epoch anew where the last event can have changed something, and speaks what is new. */

@@ -34,6 +34,8 @@ export function decision(verdicts: readonly VerdictBody[], epoch: number): Decis
   const isStopped = verdicts.some((verdict) => verdict.judge === "recall" && verdict.epoch === epoch);
   for (const verdict of verdicts) {
     if (verdict.judge === "intent") continue;
+    // That an upstream is in trouble is about new work, and about no task.
+    if (verdict.judge === "upstream" && verdict.task === runTask) continue;
     // What a run's results come to together is of no epoch.
     const ofEpoch = verdict.judge !== "recall" && verdict.task !== runTask;
     if (ofEpoch && verdict.epoch !== epoch) continue;

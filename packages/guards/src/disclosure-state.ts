@@ -2,6 +2,7 @@ import {
   errorLogReceiptOf,
   hex,
   Tally,
+  type Action,
   type AdmittedEvent,
   type AdmittedOf,
   type ErrorLogReceipt,
@@ -42,8 +43,13 @@ interface Oddities {
   readonly probes: SeenProbe[];
   /** Effects dispatched after the report. */
   readonly undeclared: FindingList;
-  /** Effects under keys that nobody minted for them, from a runtime that does not enforce that: recorded, and no more (F7). */
-  readonly unfenced: FindingList;
+  /**
+   * What is recorded of effects and says nothing about disclosure (F7): keys that nobody minted, from a runtime that does not
+   * enforce that; keys that were never read; keys that were refused for a second meaning; doubts of an earlier epoch.
+   */
+  readonly noted: FindingList;
+  /** What the orchestrator has to do at least because of some of it, by what it is about. */
+  readonly asked: Map<string, Action>;
   overflowed: boolean;
   /** What the report points to. */
   evidence: readonly EvidencePointer[];
@@ -81,7 +87,8 @@ function initialOddities(): Oddities {
     afterReport: undefined,
     probes: [],
     undeclared: new FindingList(),
-    unfenced: new FindingList(),
+    noted: new FindingList(),
+    asked: new Map(),
     overflowed: false,
     evidence: none,
     lostAt: undefined,
@@ -117,7 +124,7 @@ export function foldDispatch(
 ): void {
   if (state.report !== undefined && dispatch > state.report.at)
     ownOddities(state).undeclared.add("effect-undeclared", key, seq);
-  if (unfenced) ownOddities(state).unfenced.add("effect-unfenced", key, seq);
+  if (unfenced) ownOddities(state).noted.add("effect-unfenced", key, seq);
 }
 
 /** A probe receipt that counts. */

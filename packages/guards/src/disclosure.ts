@@ -9,6 +9,7 @@ import {
 } from "@candor/contract";
 import { probeAnswer, type DisclosureState, type KeptReport } from "./disclosure-state.js";
 import type { EffectLedger } from "./effect-ledger.js";
+import { doubtAction } from "./doubt-action.js";
 import { pointerFindings } from "./evidence-pointers.js";
 import { decideFailures } from "./failure-decision.js";
 import { FindingList, type Judgement } from "./judgement.js";
@@ -86,7 +87,7 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   if (state.report !== undefined) reportFindings(state, state.report, context, findings);
   claimFindings(state, report, context, findings);
   const probe = probeFindings(state, report, context, findings);
-  findings.addAll(state.odd.unfenced);
+  findings.addAll(state.odd.noted);
   pointerFindings(state.odd.evidence, findings);
   if (context.familyFindings !== undefined) findings.addAll(context.familyFindings);
   const waitsForProbe = !context.settled && context.brief.critical && probe === undefined;
@@ -97,7 +98,15 @@ export function judgeDisclosure(state: DisclosureState, context: DisclosureConte
   const judgement = conclude(findings, outcomeAction(state, report, context), {
     final: !waitsForProbe && !waitsForEvents && !waitsForEvidence,
   });
-  return waitsForEvents || waitsForEvidence ? { ...judgement, action: stricter(judgement.action, "wait") } : judgement;
+  const asked = [...state.odd.asked.values(), ...doubtActions(context.effects)];
+  if (waitsForEvents || waitsForEvidence) asked.push("wait");
+  return asked.length === 0 ? judgement : { ...judgement, action: asked.reduce(stricter, judgement.action) };
+}
+
+/** What to do about effects that are reported on without anybody knowing whether they happened, as their intents declare. */
+function doubtActions(effects: EffectLedger): Action[] {
+  if (effects.size === 0) return [];
+  return effects.inFlight.listed.flatMap(({ inDoubt }) => (inDoubt === undefined ? [] : [doubtAction[inDoubt]]));
 }
 
 function isLost({ odd }: DisclosureState, { gap, settled, over }: DisclosureContext): boolean {

@@ -1,4 +1,4 @@
-import { effectPhases, type AdmittedOf, type EffectPhase } from "@candor/contract";
+import { effectPhases, type AdmittedOf, type DoubtPolicy, type EffectPhase } from "@candor/contract";
 import { hashText, none, type Shared } from "./kept.js";
 
 export interface TrackedEffect {
@@ -14,6 +14,8 @@ export interface TrackedEffect {
   phase: EffectPhase;
   /** Author's number of the first outcome; 0 while there is none. */
   outcomeAt: number;
+  /** What its intent declares for the case that nobody knows whether it happened; not there if it declares nothing. */
+  inDoubt?: DoubtPolicy;
 }
 
 const open: ReadonlySet<EffectPhase> = new Set(["dispatched", "in-doubt"]);
@@ -148,6 +150,30 @@ export class EffectLedger {
     return held instanceof ManyEffects ? held.anyCommitted : this.all.some(({ phase }) => happened.has(phase));
   }
 
+  /** A committed effect under a key. */
+  committedUnder(key: string): TrackedEffect | undefined {
+    const held = this.#effects;
+    if (held instanceof ManyEffects) return held.committedUnder(key);
+    return this.all.find((effect) => effect.key === key && effect.phase === "committed");
+  }
+
+  /** Effects under a key of which it is not known what came of them. */
+  openUnder(key: string): TrackedEffect[] {
+    const held = this.#effects;
+    const candidates = held instanceof ManyEffects ? [...held.open.values()] : this.all;
+    return candidates.filter((effect) => effect.key === key && open.has(effect.phase));
+  }
+
+  /** What is open under a key came to this, as a later epoch found out. Returns whether anything was open. */
+  settle(key: string, phase: "committed" | "not-run"): boolean {
+    const found = this.openUnder(key);
+    for (const effect of found) {
+      effect.phase = phase;
+      if (this.#effects instanceof ManyEffects) this.#effects.follow(effect);
+    }
+    return found.length > 0;
+  }
+
   /** In flight at the author's number `at`: dispatched by then, and no outcome by then. */
   inFlightAt(at: number): TrackedEffect[] {
     return this.all.filter(({ dispatch, outcomeAt }) => dispatch <= at && (outcomeAt === 0 || outcomeAt > at));
@@ -171,7 +197,7 @@ export class EffectLedger {
       phase: "dispatched",
       outcomeAt: 0,
     };
-    const committed = this.#committedUnder(effect);
+    const committed = this.#otherCommitted(effect);
     const reused = this.#isReuse(effect);
     this.#add(effect);
     // Under an old epoch one may come before those that were dispatched before it.
@@ -187,7 +213,8 @@ export class EffectLedger {
     // Under an old epoch events are folded as they come: an earlier one may come later.
     if (effect.outcomeAt > seq) return { effect, contradicts: !follows(phase, effect.phase), again: false };
     if (!follows(effect.phase, phase)) return { effect, contradicts: true, again: false };
-    const again = phase === "committed" && this.#committedUnder(effect) !== undefined;
+    // Of a downstream that honours the key, what a repeat came to is what all came to that it repeats.
+    const again = phase === "committed" && effect.inDoubt !== "reissue" && this.#otherCommitted(effect) !== undefined;
     effect.phase = phase;
     if (!open.has(phase) && effect.outcomeAt === 0) effect.outcomeAt = seq;
     if (this.#effects instanceof ManyEffects) this.#effects.follow(effect);
@@ -195,7 +222,7 @@ export class EffectLedger {
   }
 
   /** Another effect under the same key that is committed, and not compensated since. */
-  #committedUnder(effect: TrackedEffect): TrackedEffect | undefined {
+  #otherCommitted(effect: TrackedEffect): TrackedEffect | undefined {
     const held = this.#effects;
     if (!(held instanceof ManyEffects))
       return this.all.find((other) => other !== effect && other.key === effect.key && other.phase === "committed");

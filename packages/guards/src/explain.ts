@@ -6,12 +6,19 @@ import { policyExplanations } from "./explain/policy.js";
 import { recallExplanations } from "./explain/recall.js";
 import { auditExplanations, quarantineExplanations } from "./explain/refusals.js";
 import { resultExplanations } from "./explain/results.js";
+import { upstreamExplanations } from "./explain/upstream.js";
 import { undecidedExplanations } from "./explain/undecided.js";
 import { actionExplanations, verdictExplanations } from "./explain/verdicts.js";
 
 /** Where a code appears. One code may appear in several places, and then means something in each. */
 export const explanations = {
-  finding: { ...disclosureExplanations, ...recallExplanations, ...resultExplanations, ...dispatchExplanations },
+  finding: {
+    ...disclosureExplanations,
+    ...recallExplanations,
+    ...resultExplanations,
+    ...dispatchExplanations,
+    ...upstreamExplanations,
+  },
   verdict: verdictExplanations,
   action: actionExplanations,
   quarantine: quarantineExplanations,

@@ -41,6 +41,9 @@ export { decomposition, nearlyAsLarge, shouldSpawn, spawnReasons } from "./spawn
 export type { Decomposition, SpawnDecision, SpawnEstimate, SpawnReason, WorkSizes } from "./spawn.js";
 export type { TaskView } from "./task-view.js";
 export { exitOutcome } from "./dispatch-state.js";
+export type { UpstreamFigures } from "./upstream-book.js";
+export { upstreamTotals } from "./upstream-view.js";
+export type { UpstreamTotals } from "./upstream-view.js";
 export { acceptance, verifierDigest } from "./verifier.js";
 export type { Acceptance, Verification, Verifier, VerifierOutcome } from "./verifier.js";
 export { undecidedExplanations } from "./explain/undecided.js";

@@ -1,10 +1,6 @@
 import {
-  concatBytes,
   scopeDimensions,
   scopeLevels,
-  sha256,
-  utf8,
-  type AdmittedOf,
   type Brief,
   type Scope,
   type ScopeDimension,
@@ -131,47 +127,4 @@ export function scopeOf(scope: KeptScope): Scope {
     scopeDimensions.map((dimension) => [dimension, levelOf(scope, dimension)]),
   ) as Scope["dimensions"];
   return framework === undefined ? { dimensions, adapter } : { dimensions, adapter, framework };
-}
-
-/** Bytes kept of the digest of a minted key, to know it by, and of the digest of what it stands for, which nobody can forge. */
-const keyBytes = 5;
-const meaningBytes = 11;
-
-interface Meaning {
-  readonly key: string;
-  readonly intent: string;
-  readonly target?: string | undefined;
-}
-
-/** Ids and labels hold no line break and are never empty, so no two meanings read alike. */
-function meaningDigest({ key, intent, target = "" }: Meaning): Uint8Array {
-  return sha256(utf8(`${key}\n${intent}\n${target}`)).subarray(0, meaningBytes);
-}
-
-function keyDigest(key: string): Uint8Array {
-  return sha256(utf8(key)).subarray(0, keyBytes);
-}
-
-/** Minted intent keys as one text, each by its own digest and by that of key, intent and target. */
-export function keepKeys(intents: AdmittedOf<"delegate">["payload"]["intents"]): string {
-  return hashText(concatBytes(...intents.flatMap((minted) => [keyDigest(minted.key), meaningDigest(minted)])));
-}
-
-/** How an effect uses its key: as the delegation minted it, for something else, or nobody minted it. */
-export type KeyUse = "as-minted" | "otherwise" | "unminted";
-
-/** @param minted as `keepKeys`; one without a target stands for the intent at any target */
-export function keyUse(minted: string, { key, intent, target }: Required<Meaning>): KeyUse {
-  const name = hashText(keyDigest(key));
-  let use: KeyUse = "unminted";
-  for (let at = 0; at < minted.length; at += keyBytes + meaningBytes) {
-    if (!minted.startsWith(name, at)) continue;
-    const meanings = [
-      { key, intent, target },
-      { key, intent },
-    ].map((meaning) => hashText(meaningDigest(meaning)));
-    if (meanings.some((meaning) => minted.startsWith(meaning, at + keyBytes))) return "as-minted";
-    use = "otherwise";
-  }
-  return use;
 }

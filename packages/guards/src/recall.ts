@@ -1,4 +1,5 @@
 import type { Action, AdmittedOf, EffectPhase, FindingCode, VerdictName } from "@candor/contract";
+import { doubtAction } from "./doubt-action.js";
 import type { EffectLedger, Outcome, TrackedEffect } from "./effect-ledger.js";
 import { FindingList, type Judgement } from "./judgement.js";
 
@@ -241,7 +242,8 @@ function judgeEnded(context: RecallContext, draft: Draft, verdict: VerdictName):
   unknown();
   if (context.gap || contradicted) return judged(verdict, "escalate", true);
   const touched = verdict === "TERMINATED" ? context.effects.size > 0 : anyInFlight;
-  return judged(verdict, touched ? "reconcile" : "proceed", true);
+  const halts = anyInFlight && context.effects.inFlight.listed.some(({ inDoubt }) => inDoubt === "halt");
+  return judged(verdict, halts ? doubtAction.halt : touched ? "reconcile" : "proceed", true);
 }
 
 /** The window comes first, always; no acknowledgement and no manifest never mean that the agent has stopped. */

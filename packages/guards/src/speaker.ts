@@ -21,7 +21,16 @@ import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoc
 
 export type VerdictExtras = Pick<
   VerdictBody,
-  "intent" | "deadlineMs" | "confidence" | "reference" | "scope" | "conflicts" | "failure" | "awaits" | "report"
+  | "intent"
+  | "deadlineMs"
+  | "confidence"
+  | "reference"
+  | "scope"
+  | "conflicts"
+  | "failure"
+  | "awaits"
+  | "report"
+  | "upstreams"
 >;
 
 interface About extends VerdictExtras {

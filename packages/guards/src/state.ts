@@ -14,9 +14,11 @@ import type { DispatchState } from "./dispatch-state.js";
 import { EffectLedger } from "./effect-ledger.js";
 import type { Family, KeptFailure, TaskParent } from "./family.js";
 import { initialControl, type ControlState } from "./intent.js";
-import { keepBrief, keepKeys, Shared, type KeptBrief, type KeptScope } from "./kept.js";
+import { keepKeys, type KeptKeys } from "./kept-keys.js";
+import { keepBrief, Shared, type KeptBrief, type KeptScope } from "./kept.js";
 import type { ResultBoard } from "./result-board.js";
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
+import type { UpstreamBook } from "./upstream-book.js";
 
 /** What was said last on one verdict subject. */
 export interface Spoken extends SpokenOfEpoch {
@@ -37,8 +39,8 @@ export interface EpochState {
   /** Deployment identity that certifies the task key. */
   readonly deployment: string;
   readonly brief: KeptBrief;
-  /** Minted intent keys and what each stands for, as `keepKeys`. */
-  readonly minted: string;
+  /** Minted intent keys and what each stands for. */
+  readonly minted: KeptKeys;
   /** Log sequence of the delegation, and its hash as `hashText`. */
   readonly seq: number;
   readonly hash: string;
@@ -123,6 +125,8 @@ export interface RunState {
   readonly tasks: Map<string, TaskState>;
   /** Closed tasks: who took part in them, so that a late event is known as late, and an outsider's as such. */
   readonly closed: Map<string, ClosedTask>;
+  /** How the run's tasks used what they call; undefined until there is something to count. */
+  upstreams: UpstreamBook | undefined;
   /** What tasks of this run have in common. */
   readonly shared: Shared;
   /** Results that can contradict each other, once there is one. */
@@ -185,6 +189,7 @@ export function initialRun(entry: AdmittedOf<"run-open">, policy: Policy): RunSt
     self: initialTask(entry.event.task),
     tasks: new Map(),
     closed: new Map(),
+    upstreams: undefined,
     shared: new Shared(),
     results: undefined,
     revived: false,

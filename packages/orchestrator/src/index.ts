@@ -10,7 +10,7 @@ export { decomposition, isActionable, shouldSpawn } from "@candor/guards";
 export type { Actionable, Decomposition, SpawnDecision, SpawnEstimate, WorkSizes } from "@candor/guards";
 export { GuardRecords } from "@candor/ledger";
 export type { CheckedVerdict } from "@candor/ledger";
-export type { IntentRequest, PlannedAction } from "./minted-intents.js";
+export type { IntentOptions, IntentRequest, PlannedAction } from "./minted-intents.js";
 export { failureOf } from "./propagated-failure.js";
 export type { ProbeOptions, Prober, StoredProbe } from "./prober.js";
 export type { ConflictingResult, ResultConflict } from "./conflicts.js";

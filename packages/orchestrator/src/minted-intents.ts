@@ -1,22 +1,43 @@
 import { createHmac } from "node:crypto";
-import { CandorError, concatBytes, domainPrefix, encodeCanonical, type Payload } from "@candor/contract";
+import {
+  CandorError,
+  concatBytes,
+  domainPrefix,
+  encodeCanonical,
+  uuidOf,
+  type DoubtPolicy,
+  type Payload,
+} from "@candor/contract";
 import { seal } from "@candor/ledger";
 
-/** An effect that the subagent may have: its name in the brief, and where it goes. */
-export type IntentRequest =
-  | string
-  | {
-      readonly name: string;
-      readonly target?: string;
-      /** The planned action that it is for, which a person approved (U4). */
-      readonly planned?: PlannedAction;
-    };
+/** An effect that the subagent may have. */
+export interface IntentOptions {
+  /** Its name in the brief, and in the subagent's code. */
+  readonly name: string;
+  /** Where it goes; wherever the subagent says by default. */
+  readonly target?: string;
+  /**
+   * What the SDK does where nobody knows whether the effect happened: `reissue` it under its key, if the downstream honours
+   * keys; `probe`, by the look-up that the effect's code brings; or `halt` until somebody has decided.
+   */
+  readonly inDoubt?: DoubtPolicy;
+  /**
+   * For a fan-out that is decided at run time: the argument, like `recipient`, by whose value one effect differs from the
+   * next. Each value gets a key of its own; the other arguments are no part of it.
+   */
+  readonly discriminator?: string;
+  /** The planned action that it is for, which a person approved (U4). */
+  readonly planned?: PlannedAction;
+}
 
 /** A planned action of a report, as the agent wrote it: to be read, never obeyed. */
 export interface PlannedAction {
   readonly text: string;
   readonly digest: Uint8Array;
 }
+
+/** An effect that the subagent may have, or its name alone. */
+export type IntentRequest = string | IntentOptions;
 
 export type MintedIntent = Payload<"delegate">["intents"][number];
 
@@ -39,7 +60,7 @@ export interface MintingPlace {
 export function mintIntents(requests: readonly IntentRequest[], place: MintingPlace): MintedIntent[] {
   const names = new Set<string>();
   return requests.map((request) => {
-    const { name, target, planned }: Exclude<IntentRequest, string> =
+    const { name, target, inDoubt, discriminator, planned }: IntentOptions =
       typeof request === "string" ? { name: request } : request;
     if (names.has(name)) {
       throw new CandorError(
@@ -56,6 +77,8 @@ export function mintIntents(requests: readonly IntentRequest[], place: MintingPl
       ...(planned === undefined
         ? {}
         : { planned: { digest: planned.digest, text: seal(planned.text, place.dataKey) } }),
+      ...(inDoubt === undefined ? {} : { inDoubt }),
+      ...(discriminator === undefined ? {} : { discriminator }),
     };
   });
 }
@@ -63,12 +86,4 @@ export function mintIntents(requests: readonly IntentRequest[], place: MintingPl
 function keyOf(name: string, { run, task, dataKey }: MintingPlace): string {
   const message = concatBytes(domainPrefix("candor/v1/intent-key"), encodeCanonical([run, task, name]));
   return uuidOf(createHmac("sha256", dataKey).update(message).digest());
-}
-
-/** As a UUID of version 8 (RFC 9562, 5.8): payment services take keys of that length, and some of that form alone. */
-function uuidOf(digest: Uint8Array): string {
-  const bytes = Buffer.from(digest.subarray(0, 16));
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Finality, Payload } from "@candor/contract";
+import type { CallLayer } from "./call-counts.js";
 import type { Failure } from "./failure.js";
 
 /** An earlier try, as an error event lists it. */
@@ -11,6 +12,8 @@ export interface AttemptScope {
   readonly priors: readonly PriorAttempt[];
   /** What the loop will make of a failure: try again, or give up. */
   readonly finalityOf: (failure: Failure) => Finality;
+  /** The call that it is a try of; undefined for an effect that is asked for again. */
+  readonly layer: CallLayer | undefined;
 }
 
 const storage = new AsyncLocalStorage<AttemptScope>();

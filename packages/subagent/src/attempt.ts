@@ -1,5 +1,6 @@
 import { CandorError } from "@candor/contract";
 import { currentAttempt, givenUp, inAttempt, type AttemptScope, type PriorAttempt } from "./attempt-scope.js";
+import { CallLayer } from "./call-counts.js";
 import { toFailure, type Classify, type Failure } from "./failure.js";
 import { requireLabel } from "./label.js";
 import { longestTimerMs, pause } from "./pause.js";
@@ -67,6 +68,7 @@ async function tryAll<T>(
 ): Promise<T> {
   for (;;) {
     const result = await row.try(run);
+    if (result.ok || !result.again) row.count(result.ok);
     if (result.ok) {
       desk.work.succeeded += 1;
       desk.coverage.observe(options.covers, "done");
@@ -90,6 +92,9 @@ class Row {
   /** Aborted when the report is made without waiting for this call any longer. */
   readonly #left: AbortSignal;
   readonly #priors: PriorAttempt[];
+  readonly #layer: CallLayer;
+  /** False for one that goes on with what an earlier process began. */
+  readonly #isFirst: boolean;
   /** Tries in this process. */
   #tries = 0;
   /** Number of the try, counting those of a process before. */
@@ -103,14 +108,25 @@ class Row {
     this.#left = left;
     this.#operation = operation;
     this.#options = options;
+    this.#layer = new CallLayer(operation, options.upstream, currentAttempt()?.layer);
     const before = desk.unrecovered.take(operation);
     this.#priors = [...(currentAttempt()?.priors ?? []), ...(before?.priors ?? [])];
+    this.#isFirst = before === undefined;
     if (before !== undefined) this.#answer(before.seq, before.attempt);
+  }
+
+  /** The call is over. */
+  count(ok: boolean): void {
+    const { counts } = this.#desk;
+    const { upstream } = this.#options;
+    counts.end(this.#layer);
+    if (upstream !== undefined) counts.use(upstream, { isFirst: this.#isFirst, tries: this.#tries, ok });
   }
 
   async try<T>(run: (attempt: Try) => Promise<T> | T): Promise<TryResult<T>> {
     this.#tries += 1;
     this.#attempt += 1;
+    this.#layer.beginTry();
     const limit = new TryLimit([this.#desk.signal, this.#left], this.#operation, this.#options.timeoutMs);
     try {
       const call = { attempt: this.#attempt, signal: limit.signal };
@@ -120,6 +136,7 @@ class Row {
     } catch (error) {
       return await this.#failed(error);
     } finally {
+      this.#layer.endTry();
       limit.end();
     }
   }
@@ -158,6 +175,7 @@ class Row {
       attempt: this.#attempt,
       priors: [...this.#priors],
       finalityOf: (failure) => (this.#canRetry(failure) ? "recoverable" : givenUp(failure)),
+      layer: this.#layer,
     };
   }
 

@@ -47,9 +47,15 @@ export class Barriers {
     this.#publisher.close();
   }
 
-  /** Records a new event behind an expectation; undefined if that did not hold. */
+  /**
+   * Records a new event behind an expectation; undefined if that did not hold. It is written down before it goes out, and
+   * flushed to disk soon: if the machine fails before that, the log has an event that the spool has not, and nobody goes
+   * on from there.
+   */
   async record(draft: Fenced, patienceMs: number): Promise<RecordedAt | undefined> {
-    await this.#spoolBehind(draft, draft.expect);
+    const { spool } = this.#options;
+    spool.event(draft.seq, draft.kind, draft.frame, draft.expect);
+    spool.flushSoon();
     return await this.resolve(draft, { ambiguous: false, patienceMs });
   }
 
@@ -64,9 +70,9 @@ export class Barriers {
     };
     const answer = await this.#orFail(() => this.#publisher.publish(outgoing));
     if (answer.outcome === "stored") {
+      // Not flushed: after a failure of the machine a missing mark says nothing.
       await this.#orFail(() => {
         spool.write({ type: "stored", seq: draft.seq, sequence: answer.sequence });
-        return spool.sync();
       });
       this.#options.chain.commit(draft);
       return { seq: draft.seq, hash: draft.hash, sequence: answer.sequence };

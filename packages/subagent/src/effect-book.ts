@@ -15,6 +15,8 @@ export interface BookedEffect {
   readonly arguments: Uint8Array | undefined;
   readonly phase: EffectPhase;
   readonly identifiers: Readonly<Record<string, string>>;
+  /** Digest of the member of a key family. */
+  readonly member: Uint8Array | undefined;
 }
 
 type Effect = Payload<"effect">;
@@ -43,6 +45,10 @@ function listed({ dispatch, intent, key, target }: InFlight): InFlight {
 /** The effects of this epoch as its own chain tells them: what a report declares and an in-flight manifest lists. */
 export class EffectBook {
   readonly #byDispatch = new Map<number, BookedEffect>();
+  /** The last dispatch under each key. */
+  readonly #lasts = new Map<string, number>();
+  /** What was said under a key of the dispatches of earlier epochs. */
+  readonly #inherited = new Map<string, EffectPhase>();
   /** Bytes of each effect in flight in a manifest, by dispatch. */
   readonly #open = new Map<number, number>();
   #openBytes = 0;
@@ -59,10 +65,13 @@ export class EffectBook {
         arguments: effect.arguments,
         phase,
         identifiers,
+        member: effect.member,
       });
+      this.#lasts.set(key, seq);
       this.#weigh(seq);
       return;
     }
+    if (effect.epoch !== undefined) this.#inherited.set(key, phase);
     const before = this.#byDispatch.get(dispatch ?? 0);
     if (before === undefined) return;
     this.#byDispatch.set(before.dispatch, { ...before, phase, identifiers });
@@ -140,9 +149,29 @@ export class EffectBook {
 
   /** What the last dispatch under a key came to. */
   lastOf(key: string): BookedEffect | undefined {
-    let last: BookedEffect | undefined;
-    for (const effect of this.#byDispatch.values()) if (effect.key === key) last = effect;
-    return last;
+    return this.#byDispatch.get(this.#lasts.get(key) ?? 0);
+  }
+
+  /** Dispatches under a key of which it is not known what came of them. */
+  openUnder(key: string): BookedEffect[] {
+    const open: BookedEffect[] = [];
+    for (const dispatch of this.#open.keys()) {
+      const effect = this.#byDispatch.get(dispatch);
+      if (effect?.key === key) open.push(effect);
+    }
+    return open;
+  }
+
+  /** What was said of what earlier epochs dispatched under a key; undefined if nothing was. */
+  inheritedPhase(key: string): EffectPhase | undefined {
+    return this.#inherited.get(key);
+  }
+
+  /** Members of key families that were dispatched, by their keys. */
+  get memberKeys(): string[] {
+    const keys = new Set<string>();
+    for (const { key, member } of this.#byDispatch.values()) if (member !== undefined) keys.add(key);
+    return [...keys];
   }
 }
 

@@ -4,15 +4,20 @@ import {
   concatBytes,
   domainPrefix,
   encodeCanonical,
+  hex,
+  memberKey,
   sha256,
+  type DoubtPolicy,
   type Mode,
   type Payload,
 } from "@candor/contract";
 import { differs, type BookedEffect } from "./effect-book.js";
 import { decryptJson } from "./encrypted-json.js";
+import type { DoubtProbe } from "./doubt-probe.js";
 import type { Classify } from "./failure.js";
 import type { Inherited } from "./inheritance.js";
 import { requireLabel } from "./label.js";
+import { memberDigest } from "./member.js";
 
 export interface EffectOptions {
   /** Name under which the delegation minted a key. */
@@ -21,10 +26,12 @@ export interface EffectOptions {
   readonly target?: string;
   /** Key task of the brief that this effect does. */
   readonly covers?: string;
-  /** What the effect is called with; only a digest of it is recorded. */
+  /** What the effect is called with; only a digest of it is recorded. Of a key family it names the member. */
   readonly arguments?: unknown;
   /** The agent's own types for its errors. A type that turns the call away says that nothing happened. */
   readonly classify?: Classify;
+  /** Looks the key up where the effect goes, for an intent that declares `probe`: called only where it is in doubt. */
+  readonly probe?: DoubtProbe;
 }
 
 /** What is about to be dispatched. */
@@ -35,21 +42,31 @@ export interface Planned {
   readonly covers: string | undefined;
   readonly arguments: Uint8Array | undefined;
   readonly minted: boolean;
+  /** What the delegation declares for an effect of which nobody knows whether it happened. */
+  readonly inDoubt: DoubtPolicy | undefined;
+  /** Digest of the member of a key family. */
+  readonly member: Uint8Array | undefined;
 }
 
-type Minted = Payload<"delegate">["intents"];
+/** The minted keys and families of a delegation, by intent. */
+export type MintedKeys = ReadonlyMap<string, Payload<"delegate">["intents"][number]>;
+
+export function mintedKeys(intents: Payload<"delegate">["intents"]): MintedKeys {
+  return new Map(intents.map((minted) => [minted.intent, minted]));
+}
 
 /**
  * What an effect is dispatched as.
  *
+ * @param dataKey the run's, under which members of a key family are told apart
  * @throws CandorError `intent-key-unknown` for one that the delegation minted no key for, unless in observe mode;
  *   `bad-argument`
  */
-export function planEffect(options: EffectOptions, minted: Minted, mode: Mode): Planned {
+export function planEffect(options: EffectOptions, minted: MintedKeys, mode: Mode, dataKey: Uint8Array): Planned {
   const { intent, target, covers, arguments: given } = options;
   requireLabel(intent, "intent");
   if (covers !== undefined) requireLabel(covers, "covers");
-  const found = minted.find((candidate) => candidate.intent === intent);
+  const found = minted.get(intent);
   const digest = given === undefined ? undefined : argumentsDigest(given);
   const goesTo = target ?? found?.target;
   if (goesTo === undefined)
@@ -58,17 +75,40 @@ export function planEffect(options: EffectOptions, minted: Minted, mode: Mode): 
   if (found === undefined) {
     if (mode === "enforce") throw unknownKey(intent, "the delegation minted no key for it");
     // Told apart from every other one, since in observe mode nothing that the agent does may change.
-    return { intent, key: `unminted-${randomUUID()}`, target: goesTo, covers, arguments: digest, minted: false };
+    const key = `unminted-${randomUUID()}`;
+    const undeclared = { minted: false, inDoubt: undefined, member: undefined };
+    return { intent, key, target: goesTo, covers, arguments: digest, ...undeclared };
   }
   if (found.target !== undefined && found.target !== goesTo) {
     throw unknownKey(intent, `its key was minted for the target ${found.target}, not for ${goesTo}`);
   }
-  return { intent, key: found.key, target: goesTo, covers, arguments: digest, minted: true };
+  const { key: family, discriminator, inDoubt } = found;
+  const member = discriminator === undefined ? undefined : memberDigest(family, discriminator, given, dataKey);
+  const key = member === undefined ? family : memberKey(family, member);
+  return { intent, key, target: goesTo, covers, arguments: digest, minted: true, inDoubt, member };
+}
+
+/** Under which operation the errors and retries of an effect are told: each member of a key family has one of its own. */
+export function operationOf(
+  { intent, arguments: given }: EffectOptions,
+  minted: MintedKeys,
+  dataKey: Uint8Array,
+): string {
+  const { key, discriminator } = minted.get(intent) ?? {};
+  if (key === undefined || discriminator === undefined) return intent;
+  try {
+    return `${intent.slice(0, 119)}/${hex(memberDigest(key, discriminator, given, dataKey)).slice(0, 8)}`;
+  } catch {
+    // It is refused for that when it is planned.
+    return intent;
+  }
 }
 
 export interface Before {
   /** The last dispatch under the key in this epoch. */
   readonly last: BookedEffect | undefined;
+  /** One of which it is not known what came of it, if there is one. */
+  readonly open: BookedEffect | undefined;
   /** What it returned, encrypted. */
   readonly result: Uint8Array | undefined;
   /** What earlier epochs left. */
@@ -76,22 +116,41 @@ export interface Before {
   readonly dataKey: Uint8Array;
 }
 
+/** Nobody knows whether the effect happened. */
+export interface Doubt {
+  readonly state: "in-doubt";
+  /** What left it so. */
+  readonly by: string;
+  /** The last earlier epoch that did, if one did. */
+  readonly epoch: number | undefined;
+}
+
+/** What a key came to before. */
+export type Found = { readonly state: "fresh" } | { readonly state: "done"; readonly value: unknown } | Doubt;
+
 /**
- * What the key came to before; undefined if the effect may run.
+ * What the key came to before.
  *
- * @throws CandorError `intent-key-in-doubt`, `intent-key-reuse`, `not-found` for a result that was not kept
+ * @throws CandorError `intent-key-reuse`, `not-found` for a result that was not kept
  */
-export function firstResult(plan: Planned, before: Before): { readonly value: unknown } | undefined {
-  const { last, result, inherited, dataKey } = before;
-  if (last?.phase === "dispatched" || last?.phase === "in-doubt") throw inDoubt(plan, "this epoch");
+export function firstResult(plan: Planned, before: Before): Found {
+  const { last, open, result, inherited, dataKey } = before;
+  const epoch = inherited?.state === "in-doubt" ? inherited.epoch : undefined;
   if (last?.phase === "committed") {
     requireSameArguments(plan, last.arguments);
-    return { value: openResult(plan, result, last.identifiers, dataKey) };
+    return { state: "done", value: openResult(plan, result, last.identifiers, dataKey) };
   }
-  if (inherited?.state === "in-doubt") throw inDoubt(plan, "an earlier epoch");
-  if (inherited === undefined) return undefined;
+  if (open !== undefined) {
+    requireSameArguments(plan, open.arguments);
+    return { state: "in-doubt", by: "this epoch", epoch };
+  }
+  if (inherited === undefined) return { state: "fresh" };
+  if (inherited.state === "in-doubt") {
+    requireSameArguments(plan, inherited.arguments);
+    return { state: "in-doubt", by: "an earlier epoch", epoch };
+  }
   requireSameArguments(plan, inherited.done.arguments);
-  return { value: openResult(plan, inherited.done.result, inherited.done.identifiers, dataKey) };
+  return { state: "done", value: openResult(plan, inherited.done.result, inherited.done.identifiers, dataKey) };
 }
 
 /** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
@@ -131,11 +190,11 @@ function openResult(
 }
 
 /** Nobody knows whether the effect happened: it is never guessed. */
-export function inDoubt(plan: Planned, by: string): CandorError {
+export function inDoubt(plan: Planned, by: string, cause?: unknown): CandorError {
   return new CandorError(
     "intent-key-in-doubt",
     `The effect ${plan.intent} was started by ${by} and it is not known whether it happened. Have it looked up at ${plan.target} by key ${plan.key} before anything else.`,
-    { details: { intent: plan.intent, key: plan.key, target: plan.target } },
+    { details: { intent: plan.intent, key: plan.key, target: plan.target }, cause },
   );
 }
 

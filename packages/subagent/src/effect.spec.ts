@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isCandorError } from "@candor/contract";
 import type { TaskContext } from "./context.js";
-import { TestBench, charge, httpError, pass } from "./testing/test-bench.js";
+import { TestBench, charge, httpError, pass, until } from "./testing/test-bench.js";
 
 let bench: TestBench;
 beforeEach(async () => {
@@ -252,5 +252,40 @@ describe("F7 Q1 effect()", () => {
     });
     await (await bench.accept(second.token)).close();
     expect(bench.bus.stored("candor.key.agent.run-1.key-1.claim-2")).toHaveLength(1);
+  });
+});
+
+describe("F7 Q4 effect() on a fresh key", () => {
+  it("waits for the server twice: for claim and dispatch together, and for outcome and result together", async () => {
+    const task = await bench.accepted();
+    const trips: string[][] = [];
+    let release = (): void => undefined;
+    bench.bus.hold = (subject) => {
+      const word = subject.split(".").at(-1) ?? "";
+      if (trips.at(-1) === undefined || trips.at(-1)?.includes("let go") === true) trips.push([]);
+      trips.at(-1)?.push(word);
+      return new Promise((resolve) => {
+        const before = release;
+        release = () => {
+          before();
+          resolve();
+        };
+      });
+    };
+    const running = task.run(async (ctx) => {
+      await ctx.effect({ intent: "charge" }, ({ key }) => key);
+      bench.bus.hold = undefined;
+      return pass;
+    });
+    for (const count of [1, 2]) {
+      await until(() => trips.at(count - 1)?.length === 2);
+      trips.at(-1)?.push("let go");
+      release();
+    }
+    expect((await running).claim).toBe("pass");
+    expect(trips.map((words) => [...words].sort())).toEqual([
+      ["claim-1", "effect", "let go"],
+      ["done", "effect", "let go"],
+    ]);
   });
 });

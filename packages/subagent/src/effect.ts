@@ -1,20 +1,24 @@
-import { CandorError, isCandorError, type Logger, type Mode, type Payload } from "@candor/contract";
+import { isCandorError, type Logger, type Mode } from "@candor/contract";
+import { currentAttempt } from "./attempt-scope.js";
 import type { Control } from "./control.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { Doubts } from "./doubts.js";
 import type { EffectBook } from "./effect-book.js";
 import {
   firstResult,
-  inDoubt,
+  operationOf,
   planEffect,
   requireSameArguments,
   type EffectOptions,
+  type MintedKeys,
   type Planned,
 } from "./effect-plan.js";
 import { inRow } from "./effect-row.js";
 import { encryptJson } from "./encrypted-json.js";
 import { toFailure } from "./failure.js";
 import { fittingIdentifiers } from "./identifiers.js";
-import type { Inherited } from "./inheritance.js";
-import type { Claim, IntentKeys } from "./intent-keys.js";
+import type { Inheritance } from "./inheritance.js";
+import type { IntentKeys } from "./intent-keys.js";
 import { within } from "./pause.js";
 import type { Recorder } from "./recorder.js";
 import type { SpoolContent } from "./spool/spool-content.js";
@@ -23,7 +27,7 @@ import type { TaskDesk } from "./task-desk.js";
 
 /** One effect under way. */
 export interface EffectCall {
-  /** For the downstream, as idempotency key. */
+  /** For the downstream, as idempotency key. A key that the effect's code never reads is a finding. */
   readonly key: string;
   /**
    * Aborted when the effect must end: at a termination, or when the window of a recall is over. A recall alone lets it
@@ -46,20 +50,23 @@ export interface EffectsOptions {
   readonly spool: { readonly content: SpoolContent; write(record: SpoolRecord): void };
   readonly dataKey: Uint8Array;
   readonly mode: Mode;
-  readonly minted: Payload<"delegate">["intents"];
-  readonly inherited: ReadonlyMap<string, Inherited>;
-  /** How long a dispatch may take to be stored before the effect is given up, in ms. */
-  readonly dispatchMs: number;
+  readonly minted: MintedKeys;
+  readonly inheritance: Inheritance;
+  readonly dispatcher: Dispatcher;
+  readonly doubts: Doubts;
+  /** How long an effect that is done waits for the log and the keys to have it, in ms. */
+  readonly settleMs: number;
   readonly logger: Logger;
 }
+
+/** An effect that is asked for, and the operation that its errors are told under. */
+type Asked = EffectOptions & { readonly operation: string };
+type Run<T> = (effect: EffectCall) => Promise<T> | T;
 
 interface Running {
   readonly arguments: Uint8Array | undefined;
   readonly result: Promise<unknown>;
 }
-
-/** How often a dispatch that the fence refused is tried again, where the intent behind it did not count. */
-const mostFences = 3;
 
 /**
  * Runs effects: each only after its `dispatched` event is stored behind the fence and its intent key is claimed, and
@@ -68,35 +75,26 @@ const mostFences = 3;
 export class Effects {
   readonly #options: EffectsOptions;
   readonly #running = new Map<string, Running>();
-  readonly #callingOff = new Set<Promise<void>>();
-  /** Minted keys that were claimed to be dispatched, in this process. */
-  readonly #claimed = new Set<string>();
 
   constructor(options: EffectsOptions) {
     this.#options = options;
   }
 
   /** Waits until no dispatch is open that was given up. Effects under way are calls of the desk. */
-  async settled(): Promise<void> {
-    while (this.#callingOff.size > 0) await Promise.allSettled(this.#callingOff);
+  settled(): Promise<void> {
+    return this.#options.dispatcher.settled();
   }
 
-  /**
-   * Writes down under which claimed keys certainly nothing happened, so that a later epoch may do it: effects that were
-   * turned away or did not run, and dispatches that the fence refused. Only when nothing more can be dispatched.
-   */
+  /** Writes down under which keys nothing happened. Only when nothing more can be dispatched. */
   voidClaims(): void {
-    const { book, keys, minted, recorder } = this.#options;
-    for (const { key } of minted) {
-      const phase = book.lastOf(key)?.phase;
-      const isRefused = phase === undefined && this.#claimed.has(key) && !recorder.isUnsure;
-      if (phase === "failed" || phase === "not-run" || isRefused) keys.void(key);
-    }
+    const { dispatcher, minted } = this.#options;
+    dispatcher.voidClaims([...minted.values()].map(({ key }) => key));
   }
 
   /** @see TaskContext.effect */
-  async run<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
-    const { desk } = this.#options;
+  async run<T>(asked: EffectOptions, call: Run<T>): Promise<T> {
+    const { desk, minted, dataKey } = this.#options;
+    const options = { ...asked, operation: operationOf(asked, minted, dataKey) };
     desk.requireRunning();
     desk.coverage.expect(options.covers);
     desk.work.calls += 1;
@@ -105,10 +103,12 @@ export class Effects {
     );
   }
 
-  async #counted<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+  async #counted<T>(options: Asked, call: Run<T>): Promise<T> {
     const { desk } = this.#options;
     try {
-      const result = await inRow(desk, options, () => this.#once(options, call));
+      const result = await inRow(desk, { operation: options.operation, target: options.target }, () =>
+        this.#once(options, call),
+      );
       desk.work.succeeded += 1;
       desk.coverage.observe(options.covers, "done");
       return result;
@@ -118,188 +118,192 @@ export class Effects {
     }
   }
 
-  async #once<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
+  async #once<T>(options: Asked, call: Run<T>): Promise<T> {
     const { result } = await this.#refusing(options, () => ({ result: this.#begin(options, call) }));
     return await result;
   }
 
   /** Looks and begins in one go, so that of two calls at once one begins. */
-  #begin<T>(options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
-    const { minted, mode, book, spool, inherited, dataKey } = this.#options;
-    const plan = planEffect(options, minted, mode);
+  #begin<T>(options: Asked, call: Run<T>): Promise<T> {
+    const { minted, mode, dataKey } = this.#options;
+    const plan = planEffect(options, minted, mode, dataKey);
     const running = this.#running.get(plan.key);
     if (running !== undefined) {
-      requireSameArguments(plan, running.arguments);
+      this.#requireSame(plan, running.arguments);
       return running.result as Promise<T>;
     }
-    const first = firstResult(plan, {
-      last: book.lastOf(plan.key),
-      result: spool.content.results.get(plan.key)?.result,
-      inherited: inherited.get(plan.key),
-      dataKey,
-    });
-    if (first !== undefined) return Promise.resolve(first.value as T);
-    const result = this.#perform(plan, options, call).finally(() => {
+    const result = this.#resultOf(plan, options, call).finally(() => {
       this.#running.delete(plan.key);
     });
     this.#running.set(plan.key, { arguments: plan.arguments, result });
     return result;
   }
 
-  async #perform<T>(plan: Planned, options: EffectOptions, call: (effect: EffectCall) => Promise<T> | T): Promise<T> {
-    const dispatch = await this.#dispatch(plan, options);
+  /** What the key came to before, else what the effect comes to now. */
+  async #resultOf<T>(plan: Planned, options: Asked, call: Run<T>): Promise<T> {
+    const found = await this.#refusing(options, () => this.#before(plan, options));
+    if (found !== undefined) return found.value as T;
+    const dispatch = await this.#refusing(options, () => this.#options.dispatcher.dispatch(plan));
+    return await this.#perform(plan, dispatch, options, call);
+  }
+
+  async #before(plan: Planned, options: EffectOptions): Promise<{ readonly value: unknown } | undefined> {
+    const { book, spool, inheritance, doubts, dataKey } = this.#options;
+    const left = inheritance.of(plan.key);
+    const inherited = left instanceof Promise ? await left : left;
+    const last = book.lastOf(plan.key);
+    const result = spool.content.results.get(plan.key)?.result;
+    const [open] = book.openUnder(plan.key);
+    const found = this.#refused(plan, () => firstResult(plan, { last, open, result, inherited, dataKey }));
+    if (found.state === "fresh") {
+      await doubts.tellNothing(plan);
+      return undefined;
+    }
+    if (found.state === "done") {
+      // A process that ended in between may have told of the repeat, and not yet of what it repeats.
+      if (last !== undefined) await this.#clear(plan, last.dispatch, last.identifiers);
+      return found;
+    }
+    const answer = await doubts.resolve(plan, found, options.probe);
+    if (answer === undefined) return undefined;
+    await this.#settle(plan, open?.dispatch ?? 0, answer.result, fittingIdentifiers(answer.identifiers ?? {}));
+    return { value: answer.result };
+  }
+
+  async #perform<T>(plan: Planned, dispatch: number, options: Asked, call: Run<T>): Promise<T> {
+    const { dispatcher, desk, control } = this.#options;
+    const scope = currentAttempt();
+    const count = (ok: boolean): void => {
+      // Within a call to the same upstream it is that one's try.
+      if (scope?.layer?.upstream === plan.target) return;
+      desk.counts.use(plan.target, { isFirst: (scope?.attempt ?? 1) === 1, tries: 1, ok });
+    };
     const identifiers: Record<string, string> = {};
+    let keyRead = false;
     let value: T;
     try {
       value = await call({
-        key: plan.key,
-        signal: this.#options.control.cutSignal,
+        get key() {
+          keyRead = true;
+          return plan.key;
+        },
+        signal: control.cutSignal,
         identify: (more) => Object.assign(identifiers, fittingIdentifiers(more)),
       });
+      count(true);
     } catch (error) {
+      count(false);
       const failure = toFailure(error, options.classify);
-      await this.#outcome(plan, dispatch, failure.mayHaveHappened ? "in-doubt" : "failed", identifiers);
-      await this.#options.desk.faults.failure(error, failure, placeOf(plan));
+      const phase = failure.mayHaveHappened ? "in-doubt" : "failed";
+      await dispatcher.outcome(plan, { phase, dispatch, identifiers, keyRead });
+      const { target: upstream, covers } = plan;
+      await desk.faults.failure(error, failure, { operation: options.operation, upstream, covers });
       throw error;
     }
-    await this.#commit(plan, dispatch, value, identifiers);
+    await this.#commit(plan, { dispatch, value, identifiers, keyRead });
     return value;
   }
 
-  /** Resolves with the number of the dispatch once the effect may run. */
-  async #dispatch(plan: Planned, options: EffectOptions): Promise<number> {
-    return await this.#refusing(options, async () => {
-      for (let round = 1; ; round += 1) {
-        const dispatch = await this.#dispatchOnce(plan);
-        if (dispatch !== undefined) return dispatch;
-        // The intent that broke the fence may not have come by live delivery yet.
-        await this.#options.control.refresh();
-        this.#options.control.requireRunning();
-        if (round === mostFences) {
-          throw new CandorError(
-            "fenced",
-            `New intents kept coming while ${plan.intent} was to be dispatched. It did not run.`,
-          );
-        }
-      }
-    });
+  /** Outcome and result go out together; what does not get through in time goes on in the background. */
+  async #commit(
+    plan: Planned,
+    done: {
+      readonly dispatch: number;
+      readonly value: unknown;
+      readonly identifiers: Readonly<Record<string, string>>;
+      readonly keyRead: boolean;
+    },
+  ): Promise<void> {
+    const { dispatcher, recorder, settleMs } = this.#options;
+    const { dispatch, value, identifiers, keyRead } = done;
+    this.#keep(plan, dispatch, value);
+    const { seq } = await dispatcher.outcome(plan, { phase: "committed", dispatch, identifiers, keyRead });
+    await this.#clear(plan, dispatch, identifiers);
+    const settled = this.#write(plan, dispatch, identifiers);
+    await within(Promise.all([recorder.stored(seq), settled]), settleMs);
   }
 
-  /** Undefined if the fence refused it. Claim and dispatch go out together. */
-  async #dispatchOnce(plan: Planned): Promise<number | undefined> {
-    const { desk, recorder, book, control, keys, dispatchMs } = this.#options;
-    const { intent, key, target, covers } = plan;
-    let claim: Promise<Claim> = Promise.resolve("held");
-    const recording = recorder.recordBehind(
-      "effect",
-      {
-        phase: "dispatched",
-        intent,
-        key,
-        target,
-        ...(plan.arguments === undefined ? {} : { arguments: plan.arguments }),
-        ...(covers === undefined ? {} : { covers }),
-      },
-      async () => {
-        desk.requireUnreported();
-        book.requireRoom(plan);
-        const fence = await control.fence();
-        if (plan.minted) {
-          this.#claimed.add(key);
-          claim = keys.claim(key, dispatchMs);
-        }
-        claim.catch(() => undefined);
-        return fence;
-      },
-      dispatchMs,
-    );
-    const recorded = await within(recording, dispatchMs * 2);
-    if (recorded === undefined) {
-      this.#callOffLater(plan, recording);
-      throw new CandorError(
-        "publish-unconfirmed",
-        `The dispatch of ${intent} was not confirmed in time, so the effect did not run. Check that the server runs, then try again.`,
-      );
-    }
-    if (recorded.value === undefined) return undefined;
-    const { seq } = recorded.value;
-    try {
-      if ((await claim) === "lost") throw inDoubt(plan, "another process");
-      // A recall that came while the dispatch was under way: stored before it, but nothing has run yet.
-      control.requireRunning();
-    } catch (error) {
-      await this.#outcome(plan, seq, "not-run", {});
-      throw error;
-    }
-    return seq;
+  /** A look-up found it done. */
+  async #settle(
+    plan: Planned,
+    dispatch: number,
+    value: unknown,
+    identifiers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    this.#keep(plan, dispatch, value);
+    const result = this.#options.spool.content.results.get(plan.key)?.result;
+    this.#options.inheritance.clear(plan.key, { dispatch, identifiers, arguments: plan.arguments, result });
+    await within(this.#write(plan, dispatch, identifiers), this.#options.settleMs);
   }
 
-  /** A dispatch that was given up may still be found stored: then the log learns that nothing ran. */
-  #callOffLater(plan: Planned, recording: Promise<{ readonly seq: number } | undefined>): void {
-    const { logger } = this.#options;
-    const callingOff = recording
-      .then(async (late) => {
-        if (late !== undefined) await this.#outcome(plan, late.seq, "not-run", {});
-      })
-      .catch((error: unknown) => {
-        logger.warn({ intent: plan.intent, error }, "a dispatch that was given up could not be called off");
-      })
-      .finally(() => this.#callingOff.delete(callingOff));
-    this.#callingOff.add(callingOff);
-  }
-
-  async #commit(plan: Planned, dispatch: number, value: unknown, identifiers: Record<string, string>): Promise<void> {
-    const { spool, dataKey, keys } = this.#options;
+  #keep(plan: Planned, dispatch: number, value: unknown): void {
+    const { spool, dataKey } = this.#options;
     const result = encryptJson(value, dataKey);
-    if (result !== undefined) {
-      spool.write({ type: "result", key: plan.key, dispatch, result });
-      spool.content.results.set(plan.key, { dispatch, result });
-    }
-    await this.#outcome(plan, dispatch, "committed", identifiers);
+    if (result === undefined) return;
+    spool.write({ type: "result", key: plan.key, dispatch, result });
+    spool.content.results.set(plan.key, { dispatch, result });
+  }
+
+  async #write(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): Promise<void> {
+    const { spool, keys } = this.#options;
     if (!plan.minted) return;
-    keys.settle(plan.key, { dispatch, identifiers, arguments: plan.arguments, result }, () => {
+    const result = spool.content.results.get(plan.key)?.result;
+    await keys.settle(plan.key, { dispatch, identifiers, arguments: plan.arguments, result }, () => {
       spool.write({ type: "done", key: plan.key });
     });
   }
 
-  async #outcome(
-    plan: Planned,
-    dispatch: number,
-    phase: "committed" | "failed" | "not-run" | "in-doubt",
-    identifiers: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    const { intent, key, target, covers } = plan;
-    await this.#options.recorder.record("effect", {
-      phase,
-      intent,
-      key,
-      target,
-      dispatch,
-      ...(Object.keys(identifiers).length === 0 ? {} : { identifiers: { ...identifiers } }),
-      ...(covers === undefined ? {} : { covers }),
+  /** What a repeat came to is what all came to that were dispatched before it, here and in earlier epochs. */
+  async #clear(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): Promise<void> {
+    const { book, inheritance, doubts } = this.#options;
+    if (plan.inDoubt !== "reissue") return;
+    const inherited = await inheritance.of(plan.key);
+    if (inherited?.state !== "in-doubt" && book.openUnder(plan.key).length === 0) return;
+    await doubts.tell(plan, "committed", identifiers);
+    inheritance.clear(plan.key, { dispatch, identifiers });
+  }
+
+  #requireSame(plan: Planned, first: Uint8Array | undefined): void {
+    this.#refused(plan, () => {
+      requireSameArguments(plan, first);
     });
   }
 
+  /** One key with a second meaning is refused, and the log tells which it was to have: the guard finds it there. */
+  #refused<T>(plan: Planned, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      const { recorder, logger } = this.#options;
+      if (isCandorError(error, "intent-key-reuse")) {
+        const { intent, key, target, arguments: digest, member } = plan;
+        const refused = { phase: "not-run" as const, intent, key, target };
+        const told = recorder.record("effect", {
+          ...refused,
+          ...(digest === undefined ? {} : { arguments: digest }),
+          ...(member === undefined ? {} : { member }),
+        });
+        told.catch((cause: unknown) => { logger.warn({ intent, error: cause }, "a refused effect could not be recorded"); }); // prettier-ignore
+      }
+      throw error;
+    }
+  }
+
   /** Records a refusal of our own as the error that it is, and passes it on. What stops the task is told by the recall. */
-  async #refusing<T>(options: EffectOptions, run: () => Promise<T> | T): Promise<T> {
+  async #refusing<T>(options: Asked, run: () => Promise<T> | T): Promise<T> {
     try {
       return await run();
     } catch (error) {
       const { desk, control, logger } = this.#options;
       if (control.stop !== undefined) throw error;
-      const told = desk.faults.failure(error, toFailure(error), { operation: options.intent, covers: options.covers });
+      const told = desk.faults.failure(error, toFailure(error), {
+        operation: options.operation,
+        covers: options.covers,
+      });
       // A dispatch that hangs holds the chain up: its failure is told behind it, but not waited for.
       if (!isCandorError(error, "publish-unconfirmed")) await told;
       else told.catch((cause: unknown) => { logger.warn({ error: cause }, "an error could not be recorded"); }); // prettier-ignore
       throw error;
     }
   }
-}
-
-function placeOf({ intent, target, covers }: Planned): {
-  operation: string;
-  upstream: string;
-  covers: string | undefined;
-} {
-  return { operation: intent, upstream: target, covers };
 }

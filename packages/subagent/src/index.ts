@@ -4,6 +4,7 @@ export { connectSubagent } from "./agent.js";
 export type { QuarantineNotice, Subagent, SubagentOptions } from "./agent.js";
 export type { AttemptOptions, Try } from "./attempt.js";
 export type { ErrorOptions, TaskContext } from "./context.js";
+export type { DoubtAnswer, DoubtProbe } from "./doubt-probe.js";
 export type { EffectCall } from "./effect.js";
 export type { TaskEvidence } from "./evidence.js";
 export type { EvidenceBody, EvidenceInput } from "@candor/bus";

@@ -1,5 +1,6 @@
 import { CandorError, decodeValue, encodeCanonical, equalBytes, intentKeySubject, type Logger } from "@candor/contract";
 import {
+  bindTaskKey,
   encodeKeyRecord,
   readKeyRecord,
   type DoneRecord,
@@ -19,7 +20,14 @@ export interface IntentKeysOptions {
   readonly logger: Logger;
 }
 
-export type Claim = "held" | "lost";
+/** `stored`: now, and certainly for the first time; `held`: this task key has it, perhaps from before. */
+export type Claim = "stored" | "held" | "lost";
+
+/** A claim that an agent left. */
+export interface LeftClaim {
+  /** Digest of what the effect was to be called with, where the agent said it. */
+  readonly arguments: Uint8Array | undefined;
+}
 
 /** What an agent left under a key. `unproven`: something is there, but not what this agent's word would look like. */
 export type Left = KeyRecord | "unproven" | undefined;
@@ -35,6 +43,7 @@ export class IntentKeys {
   readonly #options: IntentKeysOptions;
   readonly #closing = new AbortController();
   readonly #writing = new Set<Promise<void>>();
+  #binding: Uint8Array | undefined;
 
   constructor(options: IntentKeysOptions) {
     this.#options = options;
@@ -42,16 +51,19 @@ export class IntentKeys {
 
   /**
    * Claims a key for this epoch. A claim that this task key made before is held still.
+   * @param digest of the arguments, for whoever meets the claim later
    * @throws CandorError if it is not known within `timeoutMs` whether the claim holds
    */
-  async claim(key: string, timeoutMs: number): Promise<Claim> {
+  async claim(key: string, digest: Uint8Array | undefined, timeoutMs: number): Promise<Claim> {
     const { bus, writer, signer } = this.#options;
     const subject = this.#subject(writer.actor, key, `claim-${writer.epoch}`);
-    const claim = encodeCanonical({ version: claimVersion, taskKey: signer.taskKey.publicKey });
+    const claim = encodeCanonical({ version: claimVersion, taskKey: signer.taskKey.publicKey, arguments: digest });
     const deadline = performance.now() + timeoutMs;
+    let first = true;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
       const answer = await bus.publish(subject, claim);
-      if (answer.outcome === "stored") return "held";
+      if (answer.outcome === "stored") return first ? "stored" : "held";
+      first = false;
       if (answer.outcome === "refused") throw answer.error;
       if (answer.outcome === "lost") {
         const holder = answer.existing ?? (await bus.last("keys", subject))?.data;
@@ -63,15 +75,17 @@ export class IntentKeys {
     }
   }
 
-  /** Writes that a key is done, in the background and until it is there. */
-  settle(key: string, done: DoneRecord, onStored: () => void): void {
+  /** Writes that a key is done, in the background and until it is there. @returns resolves once it is, or is given up */
+  settle(key: string, done: DoneRecord, onStored: () => void): Promise<void> {
     const { writer, signer } = this.#options;
-    this.#write(key, "done", encodeKeyRecord(key, writer, { type: "done", ...done }, signer), onStored);
+    this.#binding ??= bindTaskKey(writer, signer);
+    const record = encodeKeyRecord(key, writer, { type: "done", ...done }, signer, this.#binding);
+    return this.#write(key, "done", record, onStored);
   }
 
   /** Hands on, under this agent, what another one left. */
   handOn(key: string, { bytes }: KeyRecord): void {
-    this.#write(key, "done", bytes, () => undefined);
+    void this.#write(key, "done", bytes, () => undefined);
   }
 
   /**
@@ -84,14 +98,14 @@ export class IntentKeys {
       (claim) => {
         if (claim === undefined || !isClaimOf(claim.data, signer.taskKey.publicKey)) return;
         const record = encodeKeyRecord(key, writer, { type: "void" }, signer);
-        this.#write(key, `void-${writer.epoch}`, record, () => undefined);
+        void this.#write(key, `void-${writer.epoch}`, record, () => undefined);
       },
       (error: unknown) => {
         // The key is then in doubt for whoever comes next, which is safe.
         logger.warn({ key, error }, "could not write down that nothing happened under an intent key");
       },
     );
-    this.#follow(voiding);
+    void this.#follow(voiding);
   }
 
   /**
@@ -104,15 +118,23 @@ export class IntentKeys {
   }
 
   /**
-   * Whether an agent claimed a key in an epoch, and did not say that nothing came of it.
+   * The claim that an agent made on a key in an epoch, if it did not say that nothing came of it.
    * @throws CandorError `server-unreachable`
    */
-  async isClaimed(actor: string, key: string, epoch: number): Promise<boolean> {
+  async claimed(actor: string, key: string, epoch: number): Promise<LeftClaim | undefined> {
     const { bus } = this.#options;
-    if ((await bus.last("keys", this.#subject(actor, key, `claim-${epoch}`))) === undefined) return false;
+    const claim = await bus.last("keys", this.#subject(actor, key, `claim-${epoch}`));
+    if (claim === undefined) return undefined;
     const left = await this.#read(actor, key, `void-${epoch}`);
-    if (left === undefined || left === "unproven") return true;
-    return left.outcome.type !== "void" || left.actor !== actor || left.epoch !== epoch;
+    const isVoid =
+      left !== undefined &&
+      left !== "unproven" &&
+      left.outcome.type === "void" &&
+      left.actor === actor &&
+      left.epoch === epoch;
+    if (isVoid) return undefined;
+    const digest = claimFields(claim.data)["arguments"];
+    return { arguments: digest instanceof Uint8Array ? digest.slice() : undefined };
   }
 
   /** Waits until every record handed over is written. @throws CandorError `publish-unconfirmed` */
@@ -147,13 +169,14 @@ export class IntentKeys {
     return record ?? "unproven";
   }
 
-  #follow(work: Promise<void>): void {
+  #follow(work: Promise<void>): Promise<void> {
     const following = work.finally(() => this.#writing.delete(following));
     this.#writing.add(following);
+    return following;
   }
 
-  #write(key: string, step: Step, record: Uint8Array, onStored: () => void): void {
-    this.#follow(this.#writeOnce(key, step, record, onStored));
+  #write(key: string, step: Step, record: Uint8Array, onStored: () => void): Promise<void> {
+    return this.#follow(this.#writeOnce(key, step, record, onStored));
   }
 
   #note(key: string, onStored: () => void): void {
@@ -193,10 +216,14 @@ export class IntentKeys {
 
 /** False also for garbage: whoever holds such a claim, it is not this task key. */
 function isClaimOf(data: Uint8Array, taskKey: string): boolean {
+  return claimFields(data)["taskKey"] === taskKey;
+}
+
+function claimFields(data: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const claim = decodeValue(data);
-    return typeof claim === "object" && claim !== null && "taskKey" in claim && claim.taskKey === taskKey;
+    return typeof claim === "object" && claim !== null ? (claim as Readonly<Record<string, unknown>>) : {};
   } catch {
-    return false;
+    return {};
   }
 }

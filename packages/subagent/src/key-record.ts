@@ -64,12 +64,24 @@ function fieldsOf(bytes: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
+/** The deployment identity's word for the task key: one for all records of an epoch. */
+export function bindTaskKey(writer: KeyWriter, { deployment, taskKey }: KeySigner): Uint8Array {
+  const { run, task, epoch, actor } = writer;
+  return certifyTaskKey(deployment, { run, task, epoch, actor, taskKey: taskKey.publicKey });
+}
+
 /**
  * Writes down what came of an intent key, signed with the task key and with all that shows whose key that is: the
  * deployment identity's word for it, and the operator's for that identity. So a reader needs no look-up.
  */
-export function encodeKeyRecord(key: string, writer: KeyWriter, outcome: KeyOutcome, signer: KeySigner): Uint8Array {
-  const { taskKey, deployment, certificate } = signer;
+export function encodeKeyRecord(
+  key: string,
+  writer: KeyWriter,
+  outcome: KeyOutcome,
+  signer: KeySigner,
+  binding = bindTaskKey(writer, signer),
+): Uint8Array {
+  const { taskKey, certificate } = signer;
   const kept = outcome.type === "done" && (outcome.result?.length ?? 0) > mostResultBytes;
   const { run, task, epoch, actor } = writer;
   const body = encodeCanonical({ run, task, epoch, actor, key, ...outcome, ...(kept ? { result: undefined } : {}) });
@@ -77,7 +89,7 @@ export function encodeKeyRecord(key: string, writer: KeyWriter, outcome: KeyOutc
     version,
     body,
     taskKey: taskKey.publicKey,
-    binding: certifyTaskKey(deployment, { run, task, epoch, actor, taskKey: taskKey.publicKey }),
+    binding,
     certificate,
     signature: taskKey.sign(message(body)),
   });

@@ -13,6 +13,8 @@ export interface OutboxOptions {
   readonly sink: EventSink;
   /** Resolves when everything handed over is on disk. */
   readonly sync: () => Promise<void>;
+  /** Has everything handed over put on disk soon. */
+  readonly flushSoon: () => void;
   /** Called for each entry once the log has it. */
   readonly onStored: (entry: OutboxEntry, sequence: number) => void;
   /** Called once, if the server or the disk will take no more. */
@@ -26,7 +28,8 @@ const firstRetryMs = 20;
 const longestRetryMs = 1_000;
 
 /**
- * Publishes events in order, many at a time, each not before it is on disk, and each again until the log has it. What
+ * Publishes events in order, many at a time, each not before it is on disk, and each again until the log has it. An outcome
+ * of an effect that goes out alone is flushed soon after, as its dispatch is. What
  * arrives twice or late is no finding; what never arrives would be.
  */
 export class Outbox {
@@ -36,6 +39,8 @@ export class Outbox {
   #pending = 0;
   #pumping = false;
   #idle: (() => void)[] = [];
+  /** Who waits for an entry of that number; each pending one has a place. */
+  readonly #waiting = new Map<number, (() => void)[]>();
   #slots: (() => void)[] = [];
   #underWay = 0;
   #failure: CandorError | undefined;
@@ -51,6 +56,7 @@ export class Outbox {
 
   push(entry: OutboxEntry): void {
     this.#pending += 1;
+    this.#waiting.set(entry.seq, []);
     this.#queue.push(entry);
     if (!this.#pumping) void this.#pump();
   }
@@ -68,9 +74,16 @@ export class Outbox {
     if (done === undefined && this.#pending > 0) throw unconfirmed(this.#pending, timeoutMs);
   }
 
+  /** Waits until the log has the entry of that number, or nothing is sent any more. */
+  async stored(seq: number): Promise<void> {
+    const waiting = this.#waiting.get(seq);
+    if (waiting !== undefined && !this.#isStopped()) await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+
   /** Sends nothing more. What is pending stays in the spool. */
   close(): void {
     this.#closing.abort();
+    this.#wakeAll();
   }
 
   async #pump(): Promise<void> {
@@ -79,7 +92,8 @@ export class Outbox {
       while (this.#queue.length > 0 && !this.#isStopped()) {
         const batch = this.#queue;
         this.#queue = [];
-        await this.#options.sync();
+        if (this.#pending > 1 || batch[0]?.kind !== "effect") await this.#options.sync();
+        else this.#options.flushSoon();
         for (const entry of batch) {
           if (this.#underWay >= window) await new Promise<void>((resolve) => this.#slots.push(resolve));
           if (this.#isStopped()) return;
@@ -117,6 +131,9 @@ export class Outbox {
   #settle(entry: OutboxEntry, sequence: number): void {
     this.#options.onStored(entry, sequence);
     this.#pending -= 1;
+    const waiting = this.#waiting.get(entry.seq) ?? [];
+    this.#waiting.delete(entry.seq);
+    for (const resolve of waiting) resolve();
     this.#underWay -= 1;
     this.#slots.shift()?.();
     if (this.#pending === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -126,7 +143,12 @@ export class Outbox {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const resolve of [...this.#slots.splice(0), ...this.#idle.splice(0)]) resolve();
+    this.#wakeAll();
     this.#options.onFailure(error);
+  }
+
+  #wakeAll(): void {
+    for (const waiting of this.#waiting.values()) for (const resolve of waiting.splice(0)) resolve();
   }
 }
 

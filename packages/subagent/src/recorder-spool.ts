@@ -11,4 +11,6 @@ export interface RecorderSpool {
   event(seq: number, kind: EventKind, frame: Uint8Array, expect?: Expectation): void;
   write(record: SpoolRecord): void;
   sync(): Promise<void>;
+  /** Sees to it that everything appended so far is on disk within some milliseconds. */
+  flushSoon(): void;
 }

@@ -66,6 +66,9 @@ export class Recorder {
     this.#outbox = new Outbox({
       sink: bus,
       sync: () => spool.sync(),
+      flushSoon: () => {
+        spool.flushSoon();
+      },
       onStored: ({ seq, kind }, sequence) => {
         if (kind === "effect") this.#barriers.noteEffect(sequence);
         this.#markStored(seq, sequence);
@@ -168,6 +171,11 @@ export class Recorder {
         stored: await this.#barriers.resolve(draft, { ambiguous: true, patienceMs: 0 }),
       };
     });
+  }
+
+  /** Waits until the log has the event of that number, or nothing is sent any more. It need not be in order. */
+  stored(seq: number): Promise<void> {
+    return this.#outbox.stored(seq);
   }
 
   /**

@@ -175,6 +175,8 @@ describe("D9 a report of very many effects", () => {
       retries: [],
       scope: defaultScope("enforce"),
       keyTasks: [],
+      upstreams: [],
+      amplification: undefined,
       work: { calls: 1, succeeded: 1 },
       summary: "done",
       caveats: Array.from({ length: 1_000 }, () => "x".repeat(1_000)),

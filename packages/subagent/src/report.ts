@@ -16,6 +16,7 @@ import {
   type Report,
   type ReportedEvidence,
   type RetryEntry,
+  type RetryManifest,
   type Scope,
   type UpwardReport,
 } from "@candor/contract";
@@ -48,6 +49,8 @@ export interface ReportFacts {
   readonly scope: Scope;
   readonly keyTasks: readonly string[];
   readonly work: Report["work"];
+  readonly upstreams: NonNullable<Report["upstreams"]>;
+  readonly amplification: RetryManifest["amplification"];
   readonly summary: string | undefined;
   readonly caveats: readonly string[];
   readonly selfReportedConfidence: number | undefined;
@@ -97,11 +100,15 @@ function sealedProse(facts: ReportFacts, prose: Prose): Pick<Report, "summary" |
  */
 export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): MadeReport {
   const { tally, head } = moment;
-  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence, failure, evidence, upwardReport } =
-    facts;
+  const { coverage, keyTasks, caveats, retries, scope, selfReportedConfidence } = facts;
+  const { failure, evidence, upwardReport, upstreams, amplification } = facts;
   const receipts: Receipts = {
     errorLog: errorLogReceiptOf(tally, head),
-    retries: { entries: [...retries], unseen: unseenRetryLayers(scope) },
+    retries: {
+      entries: [...retries],
+      unseen: unseenRetryLayers(scope),
+      ...(amplification === undefined ? {} : { amplification }),
+    },
   };
   const score = completionConfidence({
     errors: tally.errors(),
@@ -118,6 +125,7 @@ export function makeReport(facts: ReportFacts, moment: Moment, prose: Prose): Ma
     receiptParts: 0,
     confidence: { formula: 1, score, caveats: caveats.length },
     work: facts.work,
+    ...(upstreams.length === 0 ? {} : { upstreams }),
     ...(selfReportedConfidence === undefined ? {} : { selfReportedConfidence }),
     ...(failure === undefined ? {} : { failure }),
     ...sealedProse(facts, prose),

@@ -1,6 +1,7 @@
-import { CandorError, type Payload } from "@candor/contract";
+import { CandorError, isCandorError, type Payload } from "@candor/contract";
 import { alreadyAccepted } from "./acceptance.js";
 import type { Delegation } from "./delegation.js";
+import type { BookedEffect } from "./effect-book.js";
 import type { IntentKeys } from "./intent-keys.js";
 import type { LogWatch } from "./log-watch.js";
 import type { Recorder } from "./recorder.js";
@@ -33,17 +34,17 @@ export async function resume(context: ResumeContext): Promise<void> {
   const leftover = await recorder.resolveLeftover();
   if (leftover?.kind === "accept") accepted = leftover.stored?.sequence;
   if (accepted === undefined) throw alreadyAccepted(delegation);
-  if (leftover?.kind === "effect" && leftover.stored !== undefined) {
-    // Effects run only once their dispatch is marked as stored, and this one was not.
+  if (leftover?.kind === "effect" && leftover.stored !== undefined && spool.isWhole) {
+    // Effects run only once their dispatch is marked as stored, and this one was not. Else it is one without an outcome.
     await tellOutcome(recorder, leftover.stored.seq, leftover.payload as Payload<"effect">, "not-run");
   }
   for (const { dispatch, ...effect } of state.book.unanswered)
-    await tellOutcome(recorder, dispatch, effect, "in-doubt");
+    await tellOutcome(recorder, dispatch, effect, (await isUnclaimed(context, effect)) ? "not-run" : "in-doubt");
   settleKeys(context);
   if (state.reported === undefined) return;
-  for (const { key } of delegation.payload.intents) {
+  for (const key of new Set([...delegation.payload.intents.map((minted) => minted.key), ...state.book.memberKeys])) {
     const phase = state.book.lastOf(key)?.phase;
-    if (phase === "failed" || phase === "not-run") context.keys.void(key);
+    if ((phase === "failed" || phase === "not-run") && state.book.openUnder(key).length === 0) context.keys.void(key);
   }
   await recorder.flush(context.flushMs);
   await context.keys.flush(context.flushMs);
@@ -54,14 +55,34 @@ export async function resume(context: ResumeContext): Promise<void> {
   );
 }
 
+/**
+ * True if an effect certainly did not run, since the earlier process held no claim on its key: the server takes one now as the
+ * first. A look-up would not do, since a replica that lags may not have it yet.
+ */
+async function isUnclaimed(
+  { delegation, keys, flushMs }: ResumeContext,
+  effect: Omit<BookedEffect, "dispatch">,
+): Promise<boolean> {
+  const { key, member, arguments: digest } = effect;
+  const isMinted = member !== undefined || delegation.payload.intents.some((minted) => minted.key === key);
+  if (!isMinted) return false;
+  try {
+    return (await keys.claim(key, digest, flushMs)) === "stored";
+  } catch (error) {
+    if (isCandorError(error)) return false;
+    throw error;
+  }
+}
+
 async function tellOutcome(
   recorder: Recorder,
   dispatch: number,
-  effect: Pick<Payload<"effect">, "intent" | "key" | "target">,
+  effect: Pick<Payload<"effect">, "intent" | "key" | "target"> & { readonly member?: Uint8Array | undefined },
   phase: "not-run" | "in-doubt",
 ): Promise<void> {
-  const { intent, key, target } = effect;
-  await recorder.record("effect", { phase, intent, key, target, dispatch });
+  const { intent, key, target, member } = effect;
+  const told = { phase, intent, key, target, dispatch };
+  await recorder.record("effect", member === undefined ? told : { ...told, member });
 }
 
 /**
@@ -74,10 +95,11 @@ export function settleKeys(context: Omit<ResumeContext, "watch" | "recorder" | "
   const minted = new Set(delegation.payload.intents.map(({ key }) => key));
   for (const { key } of state.book.committed) {
     const effect = state.book.lastOf(key);
-    if (effect === undefined || !minted.has(key) || (content.done.has(key) && !again)) continue;
+    const isMinted = minted.has(key) || effect?.member !== undefined;
+    if (effect === undefined || !isMinted || (content.done.has(key) && !again)) continue;
     const { dispatch, identifiers, arguments: digest } = effect;
     const result = content.results.get(key)?.result;
-    keys.settle(key, { dispatch, identifiers, arguments: digest, result }, () => {
+    void keys.settle(key, { dispatch, identifiers, arguments: digest, result }, () => {
       spool.write({ type: "done", key });
     });
   }

@@ -1,3 +1,4 @@
+import type { CallCounts } from "./call-counts.js";
 import type { CoverageBook } from "./coverage.js";
 import type { FaultLog } from "./fault-log.js";
 import type { OpenCalls } from "./open-calls.js";
@@ -16,6 +17,8 @@ export interface TaskDesk {
   readonly faults: FaultLog;
   readonly coverage: CoverageBook;
   readonly unrecovered: UnrecoveredRows;
+  /** Calls by upstream, and what repetition came to. */
+  readonly counts: CallCounts;
   /** Calls and how many succeeded; counted here, told in the report. */
   readonly work: { calls: number; succeeded: number; consumed: number };
   /** Whether the brief's retry budget allows one more. */

@@ -5,6 +5,11 @@ export interface TaskLimits {
   /** For a dispatch to be stored. */
   readonly dispatchMs: number;
   /**
+   * For the log to have the outcome of an effect, and its key the result. What takes longer goes on in the background, and the
+   * effect returns.
+   */
+  readonly settleMs: number;
+  /**
    * For the log to confirm everything at the end, and for it to say whether it has an event that nothing can follow
    * before that is known.
    */
@@ -16,6 +21,7 @@ export interface TaskLimits {
 export const defaultLimits: TaskLimits = {
   verdictMs: 2_000,
   dispatchMs: 5_000,
+  settleMs: 2_000,
   flushMs: 30_000,
   openCallsMs: 30_000,
 };

@@ -12,10 +12,13 @@ import { GuardRecords, type Signer } from "@candor/ledger";
 import { storeAccept } from "./acceptance.js";
 import { Control, rejected } from "./control.js";
 import { readDelegation, requireStored, verifyDelegation, type Delegation } from "./delegation.js";
+import { Dispatcher } from "./dispatcher.js";
+import { Doubts } from "./doubts.js";
 import { Effects } from "./effect.js";
+import { mintedKeys } from "./effect-plan.js";
 import { EvidenceBook } from "./evidence.js";
 import { FaultLog } from "./fault-log.js";
-import { inherit } from "./inheritance.js";
+import { Inheritance } from "./inheritance.js";
 import { IntentKeys } from "./intent-keys.js";
 import { LogWatch } from "./log-watch.js";
 import type { TaskBus } from "./ports.js";
@@ -202,9 +205,9 @@ class Opening {
     if (resumed) await this.#resume();
     else await this.#accept();
     this.#watch.start();
-    const inherited = await inherit(this.#keys, { actor: identity.name, epoch, delegation: payload });
+    const inheritance = await Inheritance.open(this.#keys, { actor: identity.name, epoch, delegation: payload });
     this.#ready();
-    return this.#task(resumed, inherited);
+    return this.#task(resumed, inheritance);
   }
 
   async #accept(): Promise<void> {
@@ -234,7 +237,7 @@ class Opening {
     });
   }
 
-  #task(resumed: boolean, inherited: Awaited<ReturnType<typeof inherit>>): SubagentTask {
+  #task(resumed: boolean, inheritance: Inheritance): SubagentTask {
     const { limits, logger } = this.#context;
     const { run, task, epoch, payload, dataKey } = this.#delegation;
     const recorder = this.#recorder;
@@ -250,18 +253,22 @@ class Opening {
       mode: this.#mode,
       failure: () => recorder.failure,
     });
+    const { book } = state;
+    const keys = this.#keys;
     const effects = new Effects({
       desk,
       recorder,
-      book: state.book,
-      keys: this.#keys,
+      book,
+      keys,
       control,
       spool: this.#spool,
       dataKey,
       mode: this.#mode,
-      minted: payload.intents,
-      inherited,
-      dispatchMs: limits.dispatchMs,
+      minted: mintedKeys(payload.intents),
+      inheritance,
+      dispatcher: new Dispatcher({ desk, recorder, book, keys, control, dispatchMs: limits.dispatchMs, logger }),
+      doubts: new Doubts({ recorder, book, inheritance, signal: () => control.cutSignal }),
+      settleMs: limits.settleMs,
       logger,
     });
     const evidence = new EvidenceBook({

@@ -1,5 +1,6 @@
 import { CandorError, type AgentKind, type Mode, type Payload, type RetryEntry } from "@candor/contract";
 import type { Control } from "./control.js";
+import { CallCounts } from "./call-counts.js";
 import { CoverageBook } from "./coverage.js";
 import { EffectBook } from "./effect-book.js";
 import type { FaultLog } from "./fault-log.js";
@@ -52,6 +53,7 @@ export class Desk implements TaskDesk {
   readonly unrecovered: UnrecoveredRows;
   readonly work = { calls: 0, succeeded: 0, consumed: 0 };
   readonly calls = new OpenCalls();
+  readonly counts = new CallCounts();
   /** The callback has returned. */
   over = false;
   readonly #parts: DeskParts;

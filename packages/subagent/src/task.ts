@@ -266,6 +266,8 @@ export class SubagentTask {
           keyTasks: brief.keyTasks,
           work: { calls: desk.work.calls, succeeded: desk.work.succeeded },
           consumed: desk.work.consumed,
+          upstreams: desk.counts.upstreams,
+          amplification: desk.counts.amplification,
           summary: outcome?.summary,
           caveats: this.#caveats,
           evidence: evidence.reported,

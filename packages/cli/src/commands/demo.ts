@@ -18,6 +18,7 @@ import { startEmbedded } from "../embedded/embedded.js";
 import { examples } from "../help.js";
 import { endInterrupted, watchInterruption } from "../interruption.js";
 import { withBoard, type Tell } from "../output/board.js";
+import { counted } from "../output/counted.js";
 import { printable } from "../output/printable.js";
 import { listing, table } from "../output/table.js";
 import { defaultDataDir } from "../place-options.js";
@@ -145,6 +146,15 @@ function findingsText(context: Context, { rows }: Shown): readonly string[] {
   ];
 }
 
+/** Which upstreams were in trouble, although nobody failed over it. */
+function degradedText(context: Context, { degraded }: Shown): readonly string[] {
+  return degraded.map(({ upstream, calls, firstTry, recovered, failed, tasks }) => {
+    const what = `${calls} calls of ${counted(tasks, "task")}, ${firstTry} good at the first try, ${recovered} recovered, ${failed} failed`;
+    const shows = failed === 0 ? " No task failed over it, and it shows all the same." : "";
+    return `${context.terminal.colors.yellow("UPSTREAM_DEGRADED")} ${printable(upstream)}: ${what}.${shows}`;
+  });
+}
+
 function describe(context: Context, shown: Shown): string {
   const count = shown.rows.filter(({ right }) => right).length;
   return [
@@ -152,6 +162,7 @@ function describe(context: Context, shown: Shown): string {
     "",
     `The guard was right about ${count} of ${shown.rows.length} tasks. It took ${formatDuration(shown.elapsedMs)}.`,
     "ACTION is about what a subagent reported: proceed means that its report can be relied on, not that what it reviewed is safe.",
+    ...degradedText(context, shown),
     ...findingsText(context, shown),
     "",
     "Look closer:",

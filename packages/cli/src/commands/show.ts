@@ -11,6 +11,7 @@ import { prose } from "../story/prose.js";
 import { listRuns } from "../story/run-list.js";
 import { readRunLog, type RunLog } from "../story/run-log.js";
 import { taskRows, taskText } from "../story/story-text.js";
+import { tellUpstreams, upstreamText, type UpstreamStory } from "../story/upstream-story.js";
 import { tasksOf, tellTask, type TaskStory } from "../story/task-story.js";
 
 type ShowOptions = CommonOptions & PlaceOptions;
@@ -30,7 +31,7 @@ async function readLog(
 }
 
 /** What there is to say of a run itself. */
-interface RunStory {
+interface RunStory extends UpstreamStory {
   readonly run: string;
   readonly lane: number;
   readonly fleet: string | undefined;
@@ -65,6 +66,7 @@ function tellRun(log: RunLog): RunStory {
     prose: log.key.state,
     tasks: tasksOf(log).map((task) => tellTask(log, task)),
     conflicts: log.verdicts.filter(({ task, judge }) => task === runTask && judge === "result").at(-1)?.conflicts ?? [],
+    ...tellUpstreams(log),
   };
 }
 
@@ -100,7 +102,14 @@ function runText(context: Context, story: RunStory): string {
     ...conflicts.map((conflict): [string, string] => ["conflict", context.terminal.colors.red(conflictText(conflict))]),
   ];
   const next = tasks[0] === undefined ? "" : `\n\n${self(context)} task show ${run} ${tasks[0].task}   shows one task`;
-  return `${listing(context.terminal, entries)}\n\n${tasks.length === 0 ? "No task was delegated." : taskRows(context, tasks)}${next}`;
+  const upstreams = upstreamText(context, story);
+  return (
+    [
+      listing(context.terminal, entries),
+      tasks.length === 0 ? "No task was delegated." : taskRows(context, tasks),
+      ...(upstreams === undefined ? [] : [upstreams]),
+    ].join("\n\n") + next
+  );
 }
 
 export function addTask(program: Command, context: Context): void {

@@ -28,6 +28,11 @@ function upwardWords({ status, escalationRequired, escalationReason, blockers, p
   ];
 }
 
+function intentText({ intent, inDoubt, discriminator }: Payload<"delegate">["intents"][number]): string {
+  const each = discriminator === undefined ? "" : ` for each ${discriminator}`;
+  return `${intent}${each}${inDoubt === undefined ? "" : ` (in doubt: ${inDoubt})`}`;
+}
+
 /** What an event says, in one line for people. Total: a kind without words does not compile. */
 const sentences: Table = {
   "run-open": ({ fleet, probers, isolation, title }, key) =>
@@ -49,7 +54,7 @@ const sentences: Table = {
       brief.keyTasks.length > 0 && `key tasks ${brief.keyTasks.join("; ")}`,
       brief.critical && "critical",
       brief.examines !== undefined && `examines ${brief.examines.join("; ")}`,
-      intents.length > 0 && `may ${intents.map(({ intent }) => intent).join(" ")}`,
+      intents.length > 0 && `may ${intents.map(intentText).join(", ")}`,
       brief.terms !== undefined &&
         `${counted(brief.terms.redispatches, "re-dispatch", "re-dispatches")}, ${brief.terms.verifier?.kind ?? "no"} verifier`,
       predecessor !== undefined && `after ${predecessor.actor} in epoch ${predecessor.epoch}`,
@@ -88,11 +93,13 @@ const sentences: Table = {
       `after ${formatDuration(delayMs)}`,
       outcome,
     ),
-  effect: ({ phase, intent, key, target, identifiers = {}, dispatch }) =>
+  effect: ({ phase, intent, key, target, identifiers = {}, dispatch, epoch, keyUnread }) =>
     list(
       `${phase} ${intent} at ${target}`,
       dispatch !== undefined && `of event ${dispatch}`,
+      epoch !== undefined && `of epoch ${epoch} and before`,
       `key ${key}`,
+      keyUnread === true && "which its code never read",
       ...Object.entries(identifiers).map(([name, value]) => `${name} ${value}`),
     ),
   acknowledge: ({ control, manifest, takenAt }) =>

@@ -89,6 +89,15 @@ export const effect = z.strictObject({
   /** `seq` of the `dispatched` event that an outcome belongs to; absent in that event itself. */
   dispatch: number.optional(),
   covers: label.optional(),
+  /** Which member of a key family it is, by `memberDigest`. */
+  member: hash32.optional(),
+  /**
+   * The last epoch, an earlier one, that left the key in doubt: the outcome is about all that was dispatched under it up to
+   * there, and no dispatch of this epoch is.
+   */
+  epoch: number.optional(),
+  /** The effect's code never read the key that was minted for it, so the downstream can't have got it. */
+  keyUnread: z.literal(true).optional(),
 });
 
 export const inFlightAction = z.strictObject({ dispatch: number, intent: label, key: id, target: label });
@@ -133,6 +142,19 @@ export const retryManifest = z.strictObject({
     }),
   ),
   unseen: z.array(z.enum(scopeDimensions)),
+  /**
+   * The most requests that one call came to, with the layers that repeated it, outermost first: three tries of four are twelve.
+   * Absent where no call came to more than one.
+   */
+  amplification: z
+    .strictObject({
+      requests: number.min(2),
+      layers: z
+        .array(z.strictObject({ operation: label, tries: number }))
+        .min(1)
+        .max(16),
+    })
+    .optional(),
 });
 export type RetryManifest = z.infer<typeof retryManifest>;
 
@@ -170,6 +192,19 @@ export type ReportedEvidence = z.infer<typeof evidenceHandle>;
 
 /** Receipts of a million errors and retries fit in; a guard holds the parts until the report comes. */
 const mostParts = 256;
+
+/** Sums over a million tasks stay exact. */
+const mostCalls = 1_000_000_000;
+
+/** What code counted at one upstream. Calls that had trouble are in the log, event by event. */
+const upstreamUse = z.strictObject({
+  upstream: label,
+  calls: number.max(mostCalls),
+  /** Calls that succeeded at their first try. */
+  firstTry: count.max(mostCalls),
+  /** Tries of all calls. */
+  tries: number.max(mostCalls),
+});
 
 /** A slice of the msgpack bytes of `receipts`, when they are too many for the report itself. */
 export const receipt = z.strictObject({
@@ -210,6 +245,8 @@ export const report = z.strictObject({
   confidence: confidenceReceipt,
   /** Calls that the runtime counted (attempts and effects), and how many of them succeeded. */
   work: z.strictObject({ calls: count, succeeded: count }),
+  /** Upstreams that were called, those with the most calls where there are too many. */
+  upstreams: z.array(upstreamUse).max(64).optional(),
   /** The model's own number. Kept apart: no verdict uses it. */
   selfReportedConfidence: z.number().min(0).max(1).optional(),
   /** The failure that ended the task, where its claim is that it failed. */

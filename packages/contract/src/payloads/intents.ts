@@ -2,7 +2,7 @@ import { z } from "zod";
 import { certificateSchema } from "../certificate.js";
 import { count, hash32, id, label, milliseconds, number, publicKey, sealed } from "../identifiers.js";
 import { policySchema } from "../policy.js";
-import { isolations, scopeDimensions, verifierKinds } from "../vocabulary.js";
+import { doubtPolicies, isolations, scopeDimensions, verifierKinds } from "../vocabulary.js";
 
 /** Where the task stands once this intent holds, so that the last intent alone is enough after a reconnect. */
 const standing = z.strictObject({
@@ -35,6 +35,13 @@ const mintedIntent = z.strictObject({
   intent: label,
   key: id,
   target: label.optional(),
+  /** What is done where it is not known whether the effect happened; undeclared is to stop, and no verdict counts it. */
+  inDoubt: z.enum(doubtPolicies).optional(),
+  /**
+   * Makes it a family: one effect for each value of this argument, decided at run time, each under a key of its own that
+   * `memberKey` gives. The family's key itself is good for no effect.
+   */
+  discriminator: label.optional(),
   /** The planned action of the report before, which a person approved (U4). */
   planned: z.strictObject({ digest: hash32, text: sealed }).optional(),
 });

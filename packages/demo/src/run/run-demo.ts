@@ -1,4 +1,4 @@
-import type { Logger } from "@candor/contract";
+import type { Logger, VerdictBody } from "@candor/contract";
 import { readCertificateFile } from "@candor/ledger/files";
 import { connectOrchestrator, connectProber, type Prober } from "@candor/orchestrator";
 import { agentNames, connectTimeoutMs } from "../agents/messages.js";
@@ -55,6 +55,8 @@ export interface DemoResult {
   readonly run: string;
   readonly lane: number;
   readonly rows: readonly Row[];
+  /** Upstreams that the guard found degraded, whatever became of the tasks that used them. */
+  readonly degraded: NonNullable<VerdictBody["upstreams"]>;
   /** True if the guard was right about every task. */
   readonly right: boolean;
 }
@@ -160,7 +162,7 @@ async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: Ab
     const closing = await run.close({ state: right ? "completed" : "failed" });
     await run.confirm(closing, { timeoutMs: confirmMs });
     await story.end();
-    return { run: run.id, lane: run.lane, rows, right };
+    return { run: run.id, lane: run.lane, rows, degraded: story.degraded, right };
   } finally {
     await prober?.close();
     await fleet.close();

@@ -1,4 +1,4 @@
-import { CandorError, type Judge, type VerdictBody, type VerdictName } from "@candor/contract";
+import { CandorError, runTask, type Judge, type VerdictBody, type VerdictName } from "@candor/contract";
 import type { Run } from "@candor/orchestrator";
 
 /** How long a verdict that one reader has seen may take to reach the other. */
@@ -34,6 +34,12 @@ export class VerdictStory {
       if (limit.aborted) throw new CandorError("undecided", `The verdicts on ${task} can't be read: ask again.`);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
+  }
+
+  /** Upstreams of the run that were found degraded, as the guard said last. */
+  get degraded(): NonNullable<VerdictBody["upstreams"]> {
+    const said = this.#bodies.filter(({ judge, task }) => judge === "upstream" && task === runTask).at(-1);
+    return said?.upstreams ?? [];
   }
 
   /** @throws CandorError `log-rolled-back` if what was read was replaced */

@@ -1,4 +1,4 @@
-import type { DisclosureFindingCode, DispatchFindingCode, FindingCode, ResultFindingCode } from "@candor/contract";
+import type { recallFindings } from "@candor/contract";
 import type { Explanation } from "./explanation.js";
 
 /** Findings on intents, recall, termination and effects. */
@@ -66,7 +66,7 @@ export const recallExplanations = {
   },
   "intent-key-reuse": {
     means:
-      "One intent key was used for two effects: with different arguments, for an intent or target that it was not minted for, or once more when its effect was committed. One of the two may have been swallowed by the other. `about` is the key.",
+      "One intent key was used for two effects: with different arguments, for an intent or target that it was not minted for, once more when its effect was committed, or in doubt against what its intent declares. One of the two may have been swallowed by the other. Where the runtime refused the second, it stands in the verdict on disclosure and nothing was done twice. `about` is the key.",
     todo: "Compare the delegation and all dispatches under the key, and look the key up at each target.",
   },
   "effect-unfenced": {
@@ -74,12 +74,14 @@ export const recallExplanations = {
       "The agent ran an effect under a key that the delegation does not name. In enforce mode its runtime promised not to, and the task halts; in observe mode it is recorded and changes no verdict. `about` is the key.",
     todo: "Look the effect up at its target: nothing keeps it from happening twice. Mint a key for it in the delegation.",
   },
+  "intent-key-unread": {
+    means:
+      "The effect's code never read the key that was minted for it, so the downstream can't have got it. It changes no verdict unless the intent declares that it is reissued in doubt. `about` is the key.",
+    todo: "Send `effect.key` to the downstream as its idempotency key; without it a repeat is a second effect.",
+  },
   "outcome-contradicted": {
     means:
       "The log holds two outcomes of one effect that can't both be true, such as committed and not run. The first one stands. `about` is the key.",
     todo: "Look the key up at its target: what happened is unknown. Then see which process wrote the second outcome.",
   },
-} as const satisfies Record<
-  Exclude<FindingCode, DisclosureFindingCode | ResultFindingCode | DispatchFindingCode>,
-  Explanation
->;
+} as const satisfies Record<(typeof recallFindings)[number], Explanation>;

@@ -86,6 +86,20 @@ export const verdictExplanations = {
     means: "The task failed with blockers, and its terms leave a re-dispatch.",
     todo: "Delegate it again, with the blockers in the brief as quoted data.",
   },
+  UPSTREAM_DEGRADED: {
+    means:
+      "Of the calls that the run's tasks made to an upstream in one window of the policy, too many did not succeed at their first try. It is about the run, and counts in no task's decision.",
+    todo: "Hold back new work that needs the upstream; what was done with it stands. The figures are in the verdict.",
+  },
+  BLAME_UNCORROBORATED: {
+    means:
+      "The task failed and blames an upstream that other tasks of the run used in the same window without any trouble.",
+    todo: "Have a person look at the cause before the task is delegated anew: it may lie in the task.",
+  },
+  BLAME_CORROBORATED: {
+    means: "Another task had trouble with the upstream that this one blames, as its later report shows.",
+    todo: "Nothing: it takes back an earlier BLAME_UNCORROBORATED.",
+  },
   INTENT_ACCEPTED: {
     means: "The intent is the next one of its task and holds.",
     todo: "Nothing.",

@@ -21,6 +21,8 @@ export class SpoolContent {
   readonly results = new Map<string, { readonly dispatch: number; readonly result: Uint8Array }>();
   /** Intent keys whose `done` record is stored. */
   readonly done = new Set<string>();
+  /** Start of the machine that the last records were written since; undefined if it is not known. */
+  boot: string | undefined;
   /** Times at which the log may have become another one. */
   interruptions = 0;
   /** How many of them the log was compared after. */
@@ -55,6 +57,9 @@ export class SpoolContent {
       case "event":
         if (record.seq !== this.events.length + 1) return false;
         this.events.push({ ...record, expect: record.expect, sequence: undefined, interruptions: 0 });
+        return true;
+      case "boot":
+        this.boot = record.id;
         return true;
       case "stored": {
         const event = this.events[record.seq - 1];

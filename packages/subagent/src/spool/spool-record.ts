@@ -16,6 +16,8 @@ export type SpoolRecord =
       readonly frame: Uint8Array;
       readonly expect?: Expectation;
     }
+  /** From here on written since that start of the machine: what is not flushed outlives a process, and no machine. */
+  | { readonly type: "boot"; readonly id: string }
   /** The log has the event, at this stream sequence. */
   | { readonly type: "stored"; readonly seq: number; readonly sequence: number }
   /** From here on the log may be another one than before: the server was away, or this process is a new one. */
@@ -42,6 +44,7 @@ const writers: { readonly [T in SpoolRecord["type"]]: (record: Extract<SpoolReco
     frame,
     ...(expect === undefined ? [] : [expect.subject, expect.sequence]),
   ],
+  boot: ({ id }) => [id],
   stored: ({ seq, sequence }) => [seq, sequence],
   interrupted: () => [],
   compared: ({ interruptions, after }) => [interruptions, after],
@@ -69,6 +72,7 @@ const readers: Readonly<Record<SpoolRecord["type"], (fields: Fields) => SpoolRec
     const event = { type: "event", seq, kind, frame } as const;
     return isText(subject) && isCount(sequence) ? { ...event, expect: { subject, sequence } } : event;
   },
+  boot: ([id]) => (isText(id) ? { type: "boot", id } : undefined),
   stored: ([seq, sequence]) => (isCount(seq) && isCount(sequence) ? { type: "stored", seq, sequence } : undefined),
   interrupted: () => ({ type: "interrupted" }),
   compared: ([interruptions, after]) =>

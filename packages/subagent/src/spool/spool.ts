@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CandorError, equalBytes, type EventKind } from "@candor/contract";
 import { createSigner, type Signer } from "@candor/ledger";
-import { createKeyFile, FolderLock, readKeyFile, type ProcessMark } from "@candor/ledger/files";
+import { createKeyFile, FolderLock, ownMark, readKeyFile, type ProcessMark } from "@candor/ledger/files";
 import { RecordFile } from "./record-file.js";
 import { SpoolContent } from "./spool-content.js";
 import { encodeSpoolRecord, type Expectation, type SpoolRecord } from "./spool-record.js";
@@ -18,6 +18,8 @@ export interface SpoolPlace {
 
 const seedName = "task.seed";
 const logName = "events.log";
+/** How long what an effect writes may lie in the machine's memory, in ms; it is in the log and outlives the process. */
+const flushMs = 50;
 
 /**
  * The folder in which one epoch of one task lives on disk: the ephemeral task key, every event before it is published,
@@ -31,6 +33,7 @@ export class Spool {
   readonly content: SpoolContent;
   readonly #lock: FolderLock;
   readonly #file: RecordFile;
+  #flushing: NodeJS.Timeout | undefined;
 
   private constructor(
     folder: string,
@@ -63,6 +66,8 @@ export class Spool {
         if (content.opened === undefined) {
           spool.write({ type: "opened", delegation: place.delegation, taskKey: signer.publicKey });
         }
+        const { boot } = ownMark();
+        if (boot !== undefined && boot !== content.boot) spool.write({ type: "boot", id: boot });
         return spool;
       } catch (error) {
         file.close();
@@ -72,6 +77,12 @@ export class Spool {
       lock.release();
       throw error;
     }
+  }
+
+  /** True if the machine certainly ran on since an earlier process wrote here, so that nothing that it wrote is missing. */
+  get isWhole(): boolean {
+    const { boot } = this.content;
+    return boot !== undefined && boot === ownMark().boot;
   }
 
   /** Appends an event before it is published. `expect` is the fence or the compare-and-set that it goes out behind. */
@@ -94,7 +105,16 @@ export class Spool {
     return this.#file.sync();
   }
 
+  /** Sees to it that everything appended so far is on disk within some milliseconds. What the disk refuses is told by the next append. */
+  flushSoon(): void {
+    this.#flushing ??= setTimeout(() => {
+      this.#flushing = undefined;
+      this.#file.sync().catch(() => undefined);
+    }, flushMs).unref();
+  }
+
   close(): void {
+    clearTimeout(this.#flushing);
     this.#file.close();
     this.#lock.release();
   }

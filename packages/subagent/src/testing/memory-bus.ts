@@ -28,6 +28,8 @@ export class MemoryBus implements TaskBus {
   readonly messages: MemoryMessage[] = [];
   /** Decides over each publish, in the order in which they arrive. */
   fate: (subject: string, expect: Expectation | undefined) => Fate = () => "stored";
+  /** What a publish waits for before it arrives. */
+  hold: ((subject: string) => Promise<void>) | undefined;
   /** Nobody answers anything. */
   away = false;
   readonly evidence: EvidencePort = {
@@ -48,7 +50,7 @@ export class MemoryBus implements TaskBus {
   readonly #reconnected = new Set<() => void>();
 
   async publish(subject: string, data: Uint8Array, expect?: Expectation): Promise<PublishOutcome> {
-    await Promise.resolve();
+    await this.hold?.(subject);
     if (this.away) return { outcome: "later", error: silence() };
     const fate = this.fate(subject, expect);
     if (fate === "gone") return { outcome: "unknown", error: silence() };

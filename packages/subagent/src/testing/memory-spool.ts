@@ -29,6 +29,10 @@ export class MemorySpool implements RecorderSpool {
     this.records.push(encodeSpoolRecord(record));
   }
 
+  flushSoon(): void {
+    // Memory is as good as it gets.
+  }
+
   sync(): Promise<void> {
     return Promise.resolve();
   }

@@ -21,7 +21,7 @@ interface BenchOptions {
   readonly operator?: Signer;
 }
 
-const limits: TaskLimits = { verdictMs: 200, dispatchMs: 500, flushMs: 2_000, openCallsMs: 300 };
+const limits: TaskLimits = { verdictMs: 200, dispatchMs: 500, settleMs: 300, flushMs: 2_000, openCallsMs: 300 };
 
 /** The minted intent of most tests. */
 export const charge = { intent: "charge", key: "key-1", target: "payments" } as const;
