@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { CandorError, decodeValue, encodeCanonical, equalBytes, intentKeySubject, type Logger } from "@candor/contract";
 import {
   bindTaskKey,
@@ -57,7 +58,14 @@ export class IntentKeys {
   async claim(key: string, digest: Uint8Array | undefined, timeoutMs: number): Promise<Claim> {
     const { bus, writer, signer } = this.#options;
     const subject = this.#subject(writer.actor, key, `claim-${writer.epoch}`);
-    const claim = encodeCanonical({ version: claimVersion, taskKey: signer.taskKey.publicKey, arguments: digest });
+    // No two alike: the server's word that one is stored, which it gives to equal bytes too, then means this one.
+    const nonce = new Uint8Array(randomBytes(8));
+    const claim = encodeCanonical({
+      version: claimVersion,
+      taskKey: signer.taskKey.publicKey,
+      arguments: digest,
+      nonce,
+    });
     const deadline = performance.now() + timeoutMs;
     let first = true;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, longestRetryMs)) {
