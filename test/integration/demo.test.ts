@@ -21,7 +21,12 @@ interface Ended {
 interface Printed {
   readonly run: string;
   readonly right: boolean;
-  readonly degraded: readonly { readonly upstream: string; readonly calls: number; readonly failed: number }[];
+  readonly degraded: readonly {
+    readonly upstream: string;
+    readonly calls: number;
+    readonly firstTry: number;
+    readonly recovered: number;
+  }[];
   readonly rows: readonly Row[];
 }
 
@@ -122,8 +127,13 @@ describe("candor demo", () => {
     expect([code, stdout === "" ? stderr : ""]).toEqual([0, ""]);
     const { right, rows, run, degraded } = JSON.parse(stdout) as Printed;
     expect(verdicts(rows)).toEqual(everythingRight);
-    // D2: the fetcher's task succeeded, every lookup of it in the end, and its upstream shows all the same.
-    expect(degraded).toMatchObject([{ upstream: "inventory", calls: 10, failed: 0 }]);
+    // D2: the fetcher's task succeeded, every lookup of it in the end, and its upstream shows all the same. Which of the
+    // tasks that used it fall into the last window that was degraded depends on how fast they were.
+    expect(degraded.map(({ upstream }) => upstream)).toEqual(["inventory"]);
+    for (const { calls, firstTry, recovered } of degraded) {
+      expect(firstTry).toBeLessThan(calls);
+      expect(recovered).toBeGreaterThan(0);
+    }
     expect(right).toBe(true);
     runs.push(run);
 
