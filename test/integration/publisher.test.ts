@@ -176,8 +176,14 @@ describe("publisher", () => {
       bytes: utf8("mine"),
       expect: at(0),
     });
-    await new Promise((resolve) => setImmediate(resolve));
-    const mine = await readLast(fleet, streams.log, intentStored("doubt"));
+    const mine = await vi.waitFor(
+      async () => {
+        const found = await readLast(fleet, streams.log, intentStored("doubt"));
+        expect(found).toBeDefined();
+        return found;
+      },
+      { interval: 5 },
+    );
     await intents.publish({ subject: intentPublished("doubt"), bytes: utf8("theirs"), expect: at(mine?.seq ?? 0) });
     expect(await publishing).toMatchObject({ type: "lost", certain: false, last: { data: utf8("theirs") } });
   });
