@@ -139,7 +139,13 @@ describe("R3 R6 R7 R10 recall on a real server", () => {
     const { id, task } = await delegated();
     let finish: (() => void) | undefined;
     const running = task.run(async (ctx) => {
-      await ctx.effect({ intent: "charge" }, () => new Promise<void>((resolve) => (finish = resolve)));
+      await ctx.effect({ intent: "charge" }, ({ key }) => {
+        return new Promise<string>((resolve) => {
+          finish = () => {
+            resolve(key);
+          };
+        });
+      });
       await expect(ctx.effect({ intent: "charge" }, () => 2)).rejects.toMatchObject({ code: "recalled" });
       return { claim: "pass" };
     });
