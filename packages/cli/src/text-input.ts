@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { CandorError } from "@candor/contract";
 import type { Terminal } from "./output/terminal.js";
 
@@ -15,13 +15,17 @@ export interface TextKind {
  * Reads a text.
  *
  * @param file undefined or `-` for standard input
- * @throws CandorError `too-large`, or `bad-file` if it is not UTF-8; a system error if the file can't be read
+ * @throws CandorError `too-large`, or `bad-file` if it is a folder or not UTF-8; a system error if the file can't be read
  */
 export async function readText(file: string | undefined, kind: TextKind, { note }: Terminal): Promise<string> {
   const { what, maxBytes } = kind;
   const isInput = file === undefined || file === "-";
   if (isInput && process.stdin.isTTY) note(`Reading ${what} from the keyboard; end it with Ctrl-D.`);
   const name = isInput ? "standard input" : file;
+  // Reading one fails with an error of the system that does not name it.
+  if (!isInput && statSync(file).isDirectory()) {
+    throw new CandorError("bad-file", `${file} is a folder: name the file that holds ${what}.`);
+  }
   const stream: AsyncIterable<Buffer> = isInput ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -7,20 +7,11 @@ import { dispatchActions } from "./dispatch-rows.js";
 import { quotedData } from "./quoted-data.js";
 import { RetryPermit, type RetryBudget } from "./retry-permit.js";
 import { acceptance, type VerifierOutcome } from "./verifier.js";
+import { completedReport as completed } from "../../../test/kit/completed-report.js";
 
 const verifier = { kind: "command", argv: ["npm", "test"], timeLimitMs: 60_000 } as const;
 const brief: DispatchBrief = { newMechanism: false, verifier };
 const budget: RetryBudget = { retriesAllowed: 2, retriesUsed: 0 };
-const completed: UpwardReport = {
-  status: "completed",
-  confidence: 0.9,
-  blockers: [],
-  "escalation-required": false,
-  "escalation-reason": null,
-  "evidence-anchors": [],
-  "planned-actions-pending-approval": [],
-  notes: null,
-};
 const failed: UpwardReport = { ...completed, status: "failed", confidence: 0.3, blockers: ["src/a.ts:42"] };
 const blocked: UpwardReport = { ...failed, status: "blocked" };
 const denied: UpwardReport = { ...failed, status: "denied-by-authority" };

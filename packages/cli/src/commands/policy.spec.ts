@@ -33,6 +33,12 @@ function file(text: string): string {
 }
 
 describe("F1 candor policy", () => {
+  it("names a folder in place of the file", async () => {
+    const { exit, stderr } = await run("check", dir);
+    expect(exit).toBe(2);
+    expect(stderr).toBe(`candor: bad-file: ${dir} is a folder: name the file that holds the policy.\n`);
+  });
+
   it("says ok of the default policy, with its hash", async () => {
     const hash = hex(policyHash(defaultPolicy));
     expect(await run("check")).toEqual({ exit: 0, stdout: `ok  ${hash}\n`, stderr: "" });

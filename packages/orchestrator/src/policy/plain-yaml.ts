@@ -1,5 +1,6 @@
 import { CandorError } from "@candor/contract";
-import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument, type Node } from "yaml";
+import { isAlias, isMap, isScalar, isSeq } from "yaml";
+import { measureYaml, parseCoreYaml, type YamlBounds } from "../bounded-yaml.js";
 
 /** The largest file that is read, in UTF-16 units; a policy has about 4,000. */
 const maxLength = 64 * 1024;
@@ -13,27 +14,28 @@ function refuse(path: string, what: string): never {
   throw new CandorError("bad-file", `The policy can't be read${path === "" ? "" : ` at ${path}`}: ${what}.`, { path });
 }
 
-/** Counts without building anything, so that a hostile file costs no more than its length. */
+const bounds: YamlBounds = { length: maxLength, marks: maxMarks, aliases: 0, brackets: maxDepth };
+const anAlias = "it has an alias, and a policy says everything where it stands";
+
 function requireSmall(text: string): void {
-  if (text.length > maxLength) {
-    throw new CandorError("too-large", `The policy has ${text.length} characters, and ${maxLength} are read.`);
-  }
-  let marks = 0;
-  let brackets = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    marks += 1;
-    if (lexeme === "[" || lexeme === "{") brackets += 1;
-    else if (lexeme === "]" || lexeme === "}") brackets -= 1;
-    else if (lexeme.startsWith("*")) refuse("", "it has an alias, and a policy says everything where it stands");
-    if (brackets > maxDepth) refuse("", `it has more than ${maxDepth} brackets inside each other`);
-    if (marks > maxMarks) refuse("", `it has more than ${maxMarks} marks`);
+  switch (measureYaml(text, bounds).excess) {
+    case undefined:
+      return;
+    case "length":
+      throw new CandorError("too-large", `The policy has ${text.length} characters, and ${maxLength} are read.`);
+    case "aliases":
+      return refuse("", anAlias);
+    case "brackets":
+      return refuse("", `it has more than ${maxDepth} brackets inside each other`);
+    case "marks":
+      return refuse("", `it has more than ${maxMarks} marks`);
   }
 }
 
 /** A node as a plain value, by hand: nothing is written out twice, and no name is anything but a name. */
 function plain(node: unknown, path: string, depth: number): unknown {
   if (depth > maxDepth) refuse(path, `it has more than ${maxDepth} levels`);
-  if (isAlias(node)) refuse(path, "it has an alias, and a policy says everything where it stands");
+  if (isAlias(node)) refuse(path, anAlias);
   if (isScalar(node)) return node.value;
   if (isSeq(node)) return node.items.map((item, index) => plain(item, join(path, String(index)), depth + 1));
   if (!isMap(node)) return null;
@@ -49,6 +51,11 @@ function join(path: string, name: string): string {
   return (path === "" ? safe : `${path}.${safe}`).slice(0, longestPath);
 }
 
+/** Number of the line that an offset is on, from 1. */
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
 /**
  * Reads YAML 1.2 (and JSON, which is a part of it) as plain values: no aliases, no tags, each key once, bounded in length
  * and depth.
@@ -57,19 +64,8 @@ function join(path: string, name: string): string {
  */
 export function readPlainYaml(text: string): unknown {
   requireSmall(text);
-  const document = parseDocument<Node>(text, {
-    version: "1.2",
-    schema: "core",
-    resolveKnownTags: false,
-    merge: false,
-    uniqueKeys: true,
-    prettyErrors: true,
-    logLevel: "error",
-  });
+  const document = parseCoreYaml(text);
   const [fault] = [...document.errors, ...document.warnings];
-  if (fault !== undefined) {
-    const line = fault.linePos?.[0].line;
-    refuse(line === undefined ? "" : `line ${line}`, fault.message.split("\n")[0]?.replace(/[.:]?\s*$/, "") ?? "");
-  }
+  if (fault !== undefined) refuse(`line ${lineOf(text, fault.pos[0])}`, fault.message.replace(/[.:]?\s*$/, ""));
   return plain(document.contents, "", 0);
 }

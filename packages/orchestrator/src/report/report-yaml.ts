@@ -1,17 +1,6 @@
 import { type ReportReasonClass, reportRoot } from "@candor/contract";
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  Lexer,
-  type Pair,
-  parseDocument,
-  visit,
-  type YAMLMap,
-} from "yaml";
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, visit, type YAMLMap } from "yaml";
+import { measureYaml, parseCoreYaml, type YamlBounds } from "../bounded-yaml.js";
 
 /** The largest block that is read, in UTF-16 units: as much as one event of the wire holds. */
 export const maxBlockLength = 256 * 1024;
@@ -22,8 +11,16 @@ export const maxMarks = 20_000;
 /** Aliases of one block. They are looked up where a field needs one, and never written out. */
 const maxAliases = 16;
 
-/** Brackets inside each other. The package itself stops where the engine's stack ends, which is elsewhere in each. */
 const maxBrackets = 64;
+const emptyBlockMarks = 10;
+
+/** What a block has too much of, in words. */
+const excesses: Readonly<Record<keyof YamlBounds, string>> = {
+  length: `${maxBlockLength} characters`,
+  marks: `${maxMarks} marks and escapes`,
+  aliases: `${maxAliases} aliases`,
+  brackets: `${maxBrackets} brackets inside each other`,
+};
 
 /** What is left to spend on the blocks of one answer. */
 export interface ReadingBudget {
@@ -49,7 +46,7 @@ const classOf: Readonly<Partial<Record<string, ReportReasonClass>>> = {
 };
 
 /**
- * Reads a block as YAML 1.2 with the core schema, whatever version it says, and takes the report's fields out of it.
+ * Reads a block as YAML and takes the report's fields out of it.
  * Texts may be written as what YAML takes for a number or a flag (`notes: 1.10`): then their source counts.
  *
  * @param budget is spent; a block that would take more than is left is refused as `unsafe-yaml`
@@ -57,16 +54,7 @@ const classOf: Readonly<Partial<Record<string, ReportReasonClass>>> = {
 export function readBlock(source: string, budget: ReadingBudget): BlockReading {
   const excess = excessOf(source, budget);
   if (excess !== undefined) return refusal("unsafe-yaml", `the block holds more than ${excess}`, 0);
-  const document = parseDocument(source, {
-    version: "1.2",
-    schema: "core",
-    resolveKnownTags: false,
-    merge: false,
-    uniqueKeys: true,
-    prettyErrors: false,
-    // With "silent" a second document is passed over without a word; nothing is printed here in any case.
-    logLevel: "error",
-  });
+  const document = parseCoreYaml(source);
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const reasonClass = classOf[fault.code] ?? "yaml-error";
@@ -90,25 +78,13 @@ function aliasFault(document: Document.Parsed): BlockReading | undefined {
   return fault;
 }
 
-/** What a block has too much of; counts without building anything of it. */
+/** What a block has too much of. A block costs something even if it is empty. */
 function excessOf(source: string, budget: ReadingBudget): string | undefined {
-  // A block costs something even if it is empty.
-  budget.marks -= 10;
-  if (source.length > maxBlockLength) return `${maxBlockLength} characters`;
-  let aliases = 0;
-  let brackets = 0;
-  for (const lexeme of new Lexer().lex(source)) {
-    budget.marks -= 1;
-    if (lexeme === "[" || lexeme === "{") brackets += 1;
-    else if (lexeme === "]" || lexeme === "}") brackets -= 1;
-    else if (lexeme.startsWith("*")) aliases += 1;
-    // Each wrong escape of a text is an error of its own.
-    else if (lexeme.includes("\\")) budget.marks -= lexeme.split("\\").length;
-    if (brackets > maxBrackets) return `${maxBrackets} brackets inside each other`;
-    if (aliases > maxAliases) return `${maxAliases} aliases`;
-    if (budget.marks < 0) return `${maxMarks} marks and escapes`;
-  }
-  return undefined;
+  budget.marks -= emptyBlockMarks;
+  const bounds = { length: maxBlockLength, marks: budget.marks, aliases: maxAliases, brackets: maxBrackets };
+  const { excess, marks } = measureYaml(source, bounds);
+  budget.marks -= marks;
+  return excess && excesses[excess];
 }
 
 function rootOf(document: Document.Parsed): BlockReading {
