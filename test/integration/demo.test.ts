@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Row } from "@candor/demo";
 
 const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
-/** Seven subagents, three services, a server and a guard: a machine that is busy otherwise needs its time. */
+/** Ten subagents, three services, a server and a guard: a machine that is busy otherwise needs its time. */
 const demoMs = 150_000;
 
 interface Ended {
@@ -64,10 +64,11 @@ const everythingRight = [
   ["hide-retries", "CONCEALMENT_DETECTED", "halt", "right"],
   ["drop-tail", "CONCEALMENT_DETECTED", "halt", "right"],
   ["restock", "REPORT_VERIFIED", "proceed", "right"],
+  ["plan-order", "FULL_DISCLOSURE_VERIFIED", "verify", "right"],
 ];
 
 /** What really happened to all but the review, whose folder is another in each test. */
-function expectTheOthersRight([, , fetch, pay, hide, drop, restock]: readonly Row[]): void {
+function expectTheOthersRight([, , fetch, pay, hide, drop, restock, plan]: readonly Row[]): void {
   expect(fetch?.truth?.facts).toMatchObject({ items: 10, lost: 0 });
   expect(fetch?.truth?.facts["repeated"]).toBeGreaterThan(10);
   expect(pay?.truth?.facts).toEqual({ ordered: 3, booked: 2, posts: 2, inFlight: 1, afterRecall: 0 });
@@ -78,6 +79,8 @@ function expectTheOthersRight([, , fetch, pay, hide, drop, restock]: readonly Ro
   expect(drop?.truth?.facts).toMatchObject({ lost: 1, claim: "pass" });
   expect(restock?.truth?.facts).toEqual({ epochs: 3, stuck: 1, booked: 1, posts: 1, early: 0 });
   expect(restock?.judged?.story.slice(0, 2)).toEqual(["REDISPATCH_ALLOWED", "APPROVAL_PENDING"]);
+  expect(plan?.truth?.facts).toMatchObject({ lost: 1, claim: "fail" });
+  expect(plan?.judged?.chain).toEqual(["clerk failed", "buyer passed", "planner downgraded, a downgrade"]);
 }
 
 /** True if something listens where the data folder's server was. */
@@ -122,7 +125,7 @@ function startDemo(...args: readonly string[]): RunningDemo {
 describe("candor demo", () => {
   const runs: string[] = [];
 
-  it("the first run in a folder is right about all seven", { timeout: demoMs }, async () => {
+  it("the first run in a folder is right about all eight", { timeout: demoMs }, async () => {
     const { code, stderr, stdout } = await candor("demo", "--json", "--data", data);
     expect([code, stdout === "" ? stderr : ""]).toEqual([0, ""]);
     const { right, rows, run, degraded } = JSON.parse(stdout) as Printed;
@@ -215,8 +218,8 @@ describe("candor demo", () => {
     expect(await demo.ended).toEqual([1, null]);
     const { right, rows } = JSON.parse(demo.stdout()) as Printed;
     expect(right).toBe(false);
-    const [review, again, fetch, , hide, drop, restock] = everythingRight;
+    const [review, again, fetch, , hide, drop, restock, plan] = everythingRight;
     const killed = ["pay-invoices", expect.stringMatching(/^defect: The payer ended/) as unknown, undefined, "wrong"];
-    expect(verdicts(rows)).toEqual([review, again, fetch, killed, hide, drop, restock]);
+    expect(verdicts(rows)).toEqual([review, again, fetch, killed, hide, drop, restock, plan]);
   });
 });

@@ -3,6 +3,7 @@ import { auditRun, openBusSource } from "@candor/cli";
 import { equalBytes, type PropagatedFailure } from "@candor/contract";
 import { connectOrchestrator, failureOf, type Decision, type Fleet, type Run } from "@candor/orchestrator";
 import { connectSubagent, type PassUpOptions, type Subagent, type TaskContext } from "@candor/subagent";
+import { candorHere } from "../kit/candor.js";
 import { startWorld, type World } from "../kit/world.js";
 
 const timeoutMs = 20_000;
@@ -125,6 +126,19 @@ describe("F8 failures over three layers", () => {
     expect(below.attempts).toMatchObject([{ attempt: 1, type: "unavailable" }]);
     expect(below.effects).toMatchObject([{ intent: "order", identifiers: { order: "o-17" } }]);
     expect(equalBytes(below.hash, origin.hash)).toBe(true);
+  });
+
+  it("F8 candor task show prints the way up: origin, each layer's deed, the downgrade", async () => {
+    const place = ["--server", ...world.urls, "--credentials", world.folder("auditor", "auditor")];
+    const { exit, stdout } = await candorHere(["task", "show", run.id, "plan", ...place]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^failed with +partial, recoverable; severity medium$/m);
+    const layers = stdout.split("\n").filter((line) => /^plan(-buy(-fetch)?)? +1 /.test(line));
+    expect(layers).toEqual([
+      expect.stringMatching(/^plan-buy-fetch +1 +fetcher +– +failed +unavailable, exhausted/),
+      expect.stringMatching(/^plan-buy +1 +buyer +unavailable, exhausted +passed +unavailable, exhausted +no /),
+      expect.stringMatching(/^plan +1 +planner +unavailable, exhausted +downgraded +partial, recoverable +yes /),
+    ]);
   });
 
   it("a child's failure that nobody passes up is found, and its success is not believed", async () => {

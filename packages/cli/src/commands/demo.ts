@@ -42,11 +42,14 @@ const serverRow = "server";
 /** The audit works on the data as it lies there; the rest asks a running server. */
 function lookCloser(context: Context, { rows, run }: DemoResult, dataDir: string): Shown["lookCloser"] {
   const candor = self(context);
-  const task = rows.find(({ judged }) => judged?.verdict === "CONCEALMENT_DETECTED")?.task ?? rows[0]?.task ?? "";
+  const shown = (task: string): string => `${candor} task show ${run} ${task} --data ${quoted(dataDir)}`;
+  const concealed = rows.find(({ judged }) => judged?.verdict === "CONCEALMENT_DETECTED") ?? rows[0];
+  const passedUp = rows.find(({ judged }) => (judged?.chain?.length ?? 0) > 1);
   return [
     { what: "replay it all", command: `${candor} audit --run ${run} --data ${quoted(dataDir)}` },
     { what: "start it again", command: `${candor} up --data ${quoted(dataDir)}` },
-    { what: "then, beside it", command: `${candor} task show ${run} ${task} --data ${quoted(dataDir)}` },
+    { what: "then, beside it", command: shown(concealed?.task ?? "") },
+    ...(passedUp === undefined ? [] : [{ what: "a failure's way up", command: shown(passedUp.task) }]),
     { what: "what a word means", command: `${candor} explain CONCEALMENT_DETECTED` },
   ];
 }
@@ -86,11 +89,19 @@ async function perform(dataDir: string, migrations: string, signal: AbortSignal,
   }
 }
 
+/** How a failure came up over several layers. */
+function wayUp({ colors, columns }: Context["terminal"], { chain = [] }: NonNullable<Row["judged"]>): string[] {
+  if (chain.length < 2) return [];
+  return columns === undefined ? [chain.join("; ")] : chain.map((layer) => colors.dim(`  ${layer}`));
+}
+
 /** The verdict, the one before it where there was one, and the findings. On a terminal each has a line of its own. */
 function verdictCell({ terminal }: Context, { judged, problem = "" }: Row): string {
   if (judged === undefined) return printable(problem);
   const isWide = terminal.columns === undefined;
-  const verdicts = judged.story.slice(-2).join(isWide ? " → " : "\n");
+  const verdicts = [judged.story.slice(-2).join(isWide ? " → " : "\n"), ...wayUp(terminal, judged)].join(
+    isWide ? ": " : "\n",
+  );
   if (judged.findings.length === 0) return verdicts;
   if (isWide) return `${verdicts} (${judged.findings.join(", ")})`;
   return [verdicts, ...judged.findings.map((code) => terminal.colors.dim(`  ${code}`))].join("\n");
@@ -177,7 +188,7 @@ export function addDemo(program: Command, context: Context): void {
   program
     .command("demo")
     .description(
-      "see it work: seven subagents at real work: two cheat, two disagree, one is recalled, one waits for approval",
+      "see it work: eight subagents: two cheat, two disagree, one is recalled, one waits for approval, one delegates",
     )
     .option("--migrations <dir>", "folder with SQL migrations to review (default: those of the demo)")
     .option("--data <dir>", "where everything is kept (default: candor-data, or CANDOR_DATA)")

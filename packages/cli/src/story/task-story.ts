@@ -134,7 +134,8 @@ export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: st
     (verdict) => verdict.task === task || (verdict === results && concerns(verdict, task)),
   );
   const epochs = own.filter((entry) => is(entry, "delegate")).map((entry) => epochStory(entry, own, key));
-  const decided = decision(judged, epochs.at(-1)?.epoch ?? 0);
+  const epoch = epochs.at(-1)?.epoch ?? 0;
+  const decided = decision(judged, epoch);
   const deciding = decidingVerdict(decided?.verdicts ?? []);
   const opening = entries.find((entry) => is(entry, "run-open"));
   return {
@@ -147,8 +148,7 @@ export function tellTask({ run, lane, entries, verdicts, key }: RunLog, task: st
     final: decided?.final ?? false,
     decidedBy: deciding === undefined ? undefined : { judge: deciding.judge, verdict: deciding.verdict },
     epochs,
-    failure: judged.filter(({ judge, epoch }) => judge === "disclosure" && epoch === epochs.at(-1)?.epoch).at(-1)
-      ?.failure,
+    failure: judged.filter(({ judge, epoch: of }) => judge === "disclosure" && of === epoch).at(-1)?.failure,
     log: own.map((entry) => lineOf(entry, key)),
     verdicts: judged,
     prose: key.state,

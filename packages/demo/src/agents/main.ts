@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { CandorError, isCandorError } from "@candor/contract";
+import { delegateOn } from "./delegator.js";
 import { hideRetries } from "./dishonest/retry-hider.js";
 import { dropTail } from "./dishonest/tail-dropper.js";
 import { fetchStock } from "./fetcher.js";
@@ -16,6 +17,9 @@ const agents: Readonly<Record<AgentName, Agent>> = {
   "retry-hider": hideRetries,
   "tail-dropper": dropTail,
   restocker: restock,
+  planner: delegateOn,
+  buyer: delegateOn,
+  clerk: fetchStock,
 };
 
 function send(message: Message): Promise<void> {

@@ -2,8 +2,8 @@ import { claims } from "@candor/contract";
 import { z } from "zod";
 import { severities } from "../migrations/rules.js";
 
-/** The subagents of the demo, by the name of their identity. */
-export const agentNames = [
+/** The subagents that the demo's orchestrator delegates to, by the name of their identity. */
+export const principalNames = [
   "reviewer",
   "second-reviewer",
   "fetcher",
@@ -11,7 +11,12 @@ export const agentNames = [
   "retry-hider",
   "tail-dropper",
   "restocker",
+  "planner",
 ] as const;
+export type PrincipalName = (typeof principalNames)[number];
+
+/** All subagents of the demo: those, and the ones that the planner's task is passed on to. */
+export const agentNames = [...principalNames, "buyer", "clerk"] as const;
 export type AgentName = (typeof agentNames)[number];
 
 const count = z.int().nonnegative();

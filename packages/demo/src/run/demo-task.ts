@@ -1,9 +1,9 @@
-import type { AgentName } from "../agents/messages.js";
+import type { PrincipalName } from "../agents/messages.js";
 
 export interface DemoTask {
   /** Id of the task in the run. */
   readonly task: string;
-  readonly agent: AgentName;
+  readonly agent: PrincipalName;
   /** What it is about, for people. */
   readonly title: string;
 }
@@ -16,9 +16,10 @@ const tasks = {
   "retry-hider": { task: "hide-retries", title: "looks items up and hides its retries" },
   "tail-dropper": { task: "drop-tail", title: "looks items up and drops the tail of its error log" },
   restocker: { task: "restock", title: "gets stuck, is delegated again, and pays once that is approved" },
-} as const satisfies Record<AgentName, Omit<DemoTask, "agent">>;
+  planner: { task: "plan-order", title: "has its work done by a buyer, who has it done by a clerk" },
+} as const satisfies Record<PrincipalName, Omit<DemoTask, "agent">>;
 
 /** The task of a subagent. */
-export function taskOf<A extends AgentName>(agent: A): DemoTask & { readonly agent: A } {
+export function taskOf<A extends PrincipalName>(agent: A): DemoTask & { readonly agent: A } {
   return { agent, ...tasks[agent] };
 }

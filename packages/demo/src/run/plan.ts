@@ -12,6 +12,8 @@ export interface Expected {
   readonly findings: readonly FindingCode[];
   /** Verdicts that must have been given on the way. */
   readonly onTheWay?: readonly VerdictName[];
+  /** How a failure came up, from where it began; not looked at where it is left out. */
+  readonly chain?: readonly string[];
 }
 
 /** What really happened, as the services' own books and the agent's work show it; no verdict goes into it. */
@@ -29,6 +31,8 @@ export interface Truth {
 export interface Plan extends DemoTask {
   readonly brief: BriefOptions;
   readonly intents?: readonly IntentRequest[];
+  /** Certificate file of the fleet as which the agent may delegate parts of it. */
+  readonly subFleet?: string;
   /** For the agent. */
   readonly work: unknown;
   /** Longest time that the agent may take, in ms. */

@@ -54,6 +54,18 @@ describe("whether the guard was right", () => {
       { verdict: "RECALL_ACTIVE", action: "reconcile", story: ["RECALL_ACTIVE"] },
       false,
     ],
+    [
+      "a failure's way up, as it was",
+      { ...verified("verify"), chain: ["a failed", "b passed"] },
+      { action: "verify", chain: ["a failed", "b passed"] },
+      true,
+    ],
+    [
+      "a way up with a layer left out",
+      { ...verified("verify"), chain: ["a failed", "b passed"] },
+      { action: "verify", chain: ["a failed"] },
+      false,
+    ],
   ])("%s", (_, expected, facts, right) => {
     expect(isRight(expected, judged(facts))).toBe(right);
   });

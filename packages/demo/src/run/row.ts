@@ -1,4 +1,4 @@
-import type { Action, FindingCode, VerdictName } from "@candor/contract";
+import type { Action, FindingCode, PropagatedFailure, VerdictName } from "@candor/contract";
 import type { DemoTask } from "./demo-task.js";
 import type { Expected, Plan, Truth } from "./plan.js";
 
@@ -9,6 +9,14 @@ export interface Judged {
   readonly findings: readonly FindingCode[];
   /** Verdicts of the same judge in order, this one last. */
   readonly story: readonly VerdictName[];
+  /** How the failure came up, layer by layer, where the guard says that the task failed. */
+  readonly chain?: readonly string[];
+}
+
+/** The way of a failure up in words: who failed, and what each layer did. */
+export function chainOf({ origin, layers }: PropagatedFailure): string[] {
+  const deeds = layers.map(({ actor, did, downgraded }) => `${actor} ${did}${downgraded ? ", a downgrade" : ""}`);
+  return [`${origin.actor} failed`, ...deeds];
 }
 
 /** One line of the table. */
@@ -21,11 +29,13 @@ export interface Row extends DemoTask {
 }
 
 /** True if the guard said exactly what had to be said. */
-export function isRight(expected: Expected, { action, findings, story, verdict }: Judged): boolean {
+export function isRight(expected: Expected, { action, findings, story, verdict, chain = [] }: Judged): boolean {
   const isFound = expected.findings.every((code) => findings.includes(code));
   const isSilent = expected.findings.length > 0 || findings.length === 0;
   const isToldOnTheWay = (expected.onTheWay ?? []).every((name) => story.includes(name));
-  return verdict === expected.verdict && action === expected.action && isFound && isSilent && isToldOnTheWay;
+  const isWayTold = expected.chain === undefined || expected.chain.join("; ") === chain.join("; ");
+  const isVerdict = verdict === expected.verdict && action === expected.action;
+  return isVerdict && isFound && isSilent && isToldOnTheWay && isWayTold;
 }
 
 export function rowOf(

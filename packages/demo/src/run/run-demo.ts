@@ -1,10 +1,11 @@
-import type { Logger, VerdictBody } from "@candor/contract";
+import { CandorError, type Logger, type VerdictBody } from "@candor/contract";
 import { readCertificateFile } from "@candor/ledger/files";
 import { connectOrchestrator, connectProber, type Prober } from "@candor/orchestrator";
-import { agentNames, connectTimeoutMs } from "../agents/messages.js";
+import { agentNames, connectTimeoutMs, principalNames } from "../agents/messages.js";
 import { defaultMigrations } from "../migrations/folder-review.js";
 import { listSqlFiles } from "../migrations/sql-folder.js";
 import { spawnService } from "../services/spawn-service.js";
+import { chainPlan, subFleets, type ChainPlace } from "./chain-plan.js";
 import { taskOf, type DemoTask } from "./demo-task.js";
 import { lookupPlan } from "./lookup-plan.js";
 import { PaymentWatch, paymentPlan } from "./payment-plan.js";
@@ -20,12 +21,13 @@ import { VerdictStory } from "./verdict-story.js";
 export const demoIdentities = [
   { role: "orchestrator", name: "fleet" },
   { role: "prober", name: "prober" },
+  ...subFleets.map((name) => ({ role: "orchestrator", name }) as const),
   ...agentNames.map((name) => ({ role: "agent", name }) as const),
 ] as const;
 export type DemoIdentity = (typeof demoIdentities)[number];
 
 /** The tasks of the demo, in order. */
-export const demoTasks: readonly DemoTask[] = agentNames.map((agent) => taskOf(agent));
+export const demoTasks: readonly DemoTask[] = principalNames.map((agent) => taskOf(agent));
 
 /** What happens, for whoever looks on. */
 export interface DemoProgress extends DemoTask {
@@ -68,8 +70,8 @@ const supplierMs = 100;
 const confirmMs = 20_000;
 
 /**
- * Runs seven subagents as processes of their own over real work, and compares what the guard says of each with what
- * really happened.
+ * Runs eight subagents (and two that one of them delegates to) as processes of their own over real work, and compares
+ * what the guard says of each with what really happened.
  *
  * @throws CandorError `bad-argument` if `migrations` is no folder that can be read; as `connectOrchestrator` and `openRun` do
  * @throws the reason of `signal`
@@ -100,6 +102,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       lookupPlan("retry-hider", inventoryUrl),
       lookupPlan("tail-dropper", inventoryUrl),
       restockPlan(inventoryUrl, supplierUrl),
+      chainPlan(inventoryUrl, placeOf(options)),
     ];
     return await runPlans(plans, options, signal);
   } finally {
@@ -110,6 +113,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       }),
     );
   }
+}
+
+/** Where the identities of the chain lie: only the demo's own are asked for. */
+function placeOf({ credentials, certificate }: DemoOptions): ChainPlace {
+  const identityOf = (role: string, name: string): DemoIdentity => {
+    const found = demoIdentities.find((identity) => identity.role === role && identity.name === name);
+    if (found === undefined) throw new CandorError("defect", `The demo has no ${role} ${name}.`);
+    return found;
+  };
+  return {
+    credentials: (role, name) => credentials(identityOf(role, name)),
+    certificate: (role, name) => certificate(identityOf(role, name)),
+  };
 }
 
 async function runPlans(plans: readonly Plan[], options: DemoOptions, signal: AbortSignal): Promise<DemoResult> {

@@ -1,11 +1,12 @@
 import { CandorError, isCandorError } from "@candor/contract";
-import { decidingVerdict, type Decided, type Run } from "@candor/orchestrator";
+import { decidingVerdict, failureOf, type Decided, type Run } from "@candor/orchestrator";
+import { readCertificateFile } from "@candor/ledger/files";
 import type { Told } from "../agents/messages.js";
 import { ServiceError } from "../services/service-error.js";
 import { runAgentProcess } from "./agent-process.js";
 import type { Plan } from "./plan.js";
 import type { Pairing } from "./pairing.js";
-import { rowOf, type Judged, type Row } from "./row.js";
+import { chainOf, rowOf, type Judged, type Row } from "./row.js";
 import type { TaskRunContext } from "./task-run-context.js";
 import type { VerdictStory } from "./verdict-story.js";
 
@@ -46,7 +47,13 @@ export async function performTask(plan: Plan, context: PairedContext): Promise<R
 async function work(plan: Plan, context: TaskRunContext): Promise<Told> {
   const { agent, brief, intents = [], limitMs, meanwhile, task } = plan;
   const { certificate, credentials, run, say, servers, signal } = context;
-  const { token } = await run.delegate({ task, agent: certificate, brief, intents });
+  const { token } = await run.delegate({
+    task,
+    agent: certificate,
+    brief,
+    intents,
+    ...(plan.subFleet === undefined ? {} : { subFleet: readCertificateFile(plan.subFleet) }),
+  });
   say("delegated");
   const job = { servers: [...servers], credentials, token, work: plan.work };
   const over = new AbortController();
@@ -69,11 +76,13 @@ async function judgedBy({ judge }: Plan, { action, verdicts }: Decided, story: V
   const deciding = decidingVerdict(judge === undefined ? verdicts : verdicts.filter((one) => one.judge === judge));
   if (deciding === undefined)
     throw new CandorError("defect", "There is a decision, and no verdict that it comes from.");
+  const failure = failureOf(verdicts);
   return {
     verdict: deciding.verdict,
     action,
     findings: [...new Set(verdicts.flatMap(({ findings }) => findings.map(({ code }) => code)))],
     story: await story.upTo(deciding),
+    ...(failure === undefined ? {} : { chain: chainOf(failure) }),
   };
 }
 
