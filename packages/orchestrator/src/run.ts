@@ -1,72 +1,36 @@
-import {
-  CandorError,
-  decodePayload,
-  encodeDelegationToken,
-  isCandorError,
-  runTask,
-  type Certificate,
-  type Payload,
-} from "@candor/contract";
-import { seal } from "@candor/ledger";
-import { conflictsIn, type ResultConflict } from "./conflicts.js";
+import { CandorError, isCandorError, runTask, type Certificate, type Payload } from "@candor/contract";
 import { approvalOf } from "./approval.js";
+import { conflictsIn, type ResultConflict } from "./conflicts.js";
 import { waitForDecision, type Decision } from "./decision.js";
-import { requireRole, sealBrief, type DelegateOptions, type Delegation } from "./delegation.js";
-import type { IntentWriter, IssuedIntent } from "./intent-writer.js";
-import { mintIntents } from "./minted-intents.js";
-import type { ApproveOptions, Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+import { delegateTask, type DelegateRequest } from "./delegate-task.js";
+import { requireRole, type DelegateOptions, type Delegation } from "./delegation.js";
+import { approvalAfter, confirmIntent } from "./judged-intent.js";
+import { requireMs, requireOptions, requireText } from "./required.js";
 import { readResult, type SubagentResult } from "./result.js";
+import { asIntent, deadline, type RunContext } from "./run-context.js";
 import { runEvidence, type RunEvidence } from "./run-evidence.js";
-import type { RunView } from "./run-view.js";
-import { openReport, type TaskReport } from "./task-report.js";
-import { requireCertificate, requireMs, requireOptions, requireText } from "./required.js";
+import type { ApproveOptions, Intent, RecallOptions, RedelegateOptions, TerminateOptions } from "./run-options.js";
+import { RunRights } from "./run-rights.js";
 import { requireStanding } from "./standing-rules.js";
-import { judgementOf, type Standing, type TaskState } from "./task-line.js";
-import { within } from "./time-limit.js";
-import { readVerdicts, type ReaderContext, type VerdictEntry } from "./verdict-reader.js";
-
-export interface RunContext extends ReaderContext {
-  readonly id: string;
-  readonly lane: number;
-  readonly operator: string;
-  /** The operator's word for the fleet's key, which agents check. */
-  readonly fleet: Certificate;
-  readonly view: RunView;
-  readonly writer: IntentWriter;
-  readonly policyHash: Uint8Array;
-  /** Undefined once the operator erased it. */
-  readonly dataKey: Uint8Array | undefined;
-  readonly isClosed: boolean;
-  /** The task that a sub-fleet delegates parts of; undefined for the fleet that opened the run. */
-  readonly parent: Payload<"delegate">["parent"];
-  /** Stops following the run. */
-  readonly release: () => void;
-}
-
-function asIntent({ event, sequence, hash }: IssuedIntent): Intent {
-  return { task: event.task, epoch: event.epoch, control: event.seq, sequence, hash };
-}
-
-const deadline = (notAfterMs: number | undefined): { notAfterMs?: number } =>
-  notAfterMs === undefined ? {} : { notAfterMs };
+import type { TaskState } from "./task-line.js";
+import { openReport, type TaskReport } from "./task-report.js";
+import { readVerdicts, type VerdictEntry } from "./verdict-reader.js";
 
 /** One execution of a plan, as its orchestrator handles it. */
 export class Run {
   readonly #context: RunContext;
   /** What bears the claims of this run's tasks out. */
   readonly evidence: RunEvidence;
-  #dataKey: Uint8Array | undefined;
-  #isClosed: boolean;
+  readonly #rights: RunRights;
 
   /** Made by `openRun` and `attach`. */
   constructor(context: RunContext) {
     this.#context = context;
-    this.#dataKey = context.dataKey;
-    this.#isClosed = context.isClosed;
+    this.#rights = new RunRights(context);
     this.evidence = runEvidence(context.client.evidence, {
       run: context.id,
       fleet: context.fleet.name,
-      seal: (text) => seal(text, this.#requireDataKey()),
+      seal: (text) => this.#rights.seal(text),
     });
   }
 
@@ -87,7 +51,7 @@ export class Run {
   async delegate(options: DelegateOptions): Promise<Delegation> {
     requireOptions(options);
     try {
-      return await this.#delegate(options.task, options, () => ({ epoch: 1 }), false);
+      return await this.#delegate({ task: options.task, options, next: () => ({ epoch: 1 }), isKnown: false });
     } catch (error) {
       if (!isCandorError(error, "intent-lost")) throw error;
       const text = `${error.message} If task ${options.task} was delegated before, use redelegate, or give the new task another id.`;
@@ -103,15 +67,15 @@ export class Run {
    */
   async redelegate(task: string, options: RedelegateOptions): Promise<Delegation> {
     requireOptions(options);
-    return await this.#delegate(
+    return await this.#delegate({
       task,
       options,
-      (standing) => {
+      next: (standing) => {
         const { epoch } = requireStanding(task, "delegate", standing);
         return { epoch: epoch + 1, predecessor: { actor: options.predecessor ?? this.#agentOf(task, epoch), epoch } };
       },
-      true,
-    );
+      isKnown: true,
+    });
   }
 
   /**
@@ -165,7 +129,7 @@ export class Run {
     if (said?.report === undefined || said.actor === undefined) return undefined;
     const { report: hash, actor, epoch } = said;
     const last = await client.lastOfAgent({ lane, run: this.id, task }, actor, "report");
-    return openReport(last, { task, epoch, actor, hash, dataKey: this.#requireDataKey() });
+    return openReport(last, { task, epoch, actor, hash, dataKey: this.#rights.requireDataKey() });
   }
 
   /** Waits for an approval of the task that holds, whoever gave it, after the control number; undefined at the signal. */
@@ -174,19 +138,7 @@ export class Run {
     control: number,
     options: { readonly signal: AbortSignal },
   ): Promise<Payload<"approve"> | "overtaken" | undefined> {
-    const { client, view, lane } = this.#context;
-    const { signal } = options;
-    while (!signal.aborted) {
-      const { accepted } = view.line(task);
-      if (accepted !== undefined && accepted.control > control) {
-        if (accepted.kind !== "approve") return "overtaken";
-        const found = await client.lastIntent({ lane, run: this.id, task });
-        if (found?.intent.sequence === accepted.sequence) return decodePayload("approve", found.payload);
-        return "overtaken";
-      }
-      await view.changed(task, signal);
-    }
-    return undefined;
+    return await approvalAfter(this.#context, task, control, options.signal);
   }
 
   /**
@@ -210,11 +162,9 @@ export class Run {
     const { writer, memory, id } = this.#context;
     requireOptions(options);
     requireText(options.state, "options.state");
-    this.#requireOpener();
+    this.#rights.requireOpener();
     const issued = await writer.issue(runTask, "run-close", () => ({ epoch: 1, payload: { state: options.state } }));
-    this.#isClosed = true;
-    this.#dataKey?.fill(0);
-    this.#dataKey = undefined;
+    this.#rights.close();
     memory.forgetRun(id);
     return asIntent(issued);
   }
@@ -227,7 +177,7 @@ export class Run {
    *   if this process closed the run
    */
   async addKey(certificate: Certificate): Promise<Intent> {
-    this.#requireOpener();
+    this.#rights.requireOpener();
     requireRole(certificate, "probe", this.#context.operator);
     const payload = { certificate };
     return asIntent(await this.#context.writer.issue(runTask, "key-added", () => ({ epoch: 1, payload })));
@@ -240,7 +190,7 @@ export class Run {
    * @throws CandorError `intent-lost`, `task-over` if this process closed the run
    */
   async revokeKey(key: string, reason: string): Promise<Intent> {
-    this.#requireOpener();
+    this.#rights.requireOpener();
     const payload = { key, reason };
     return asIntent(await this.#context.writer.issue(runTask, "key-revoked", () => ({ epoch: 1, payload })));
   }
@@ -291,7 +241,7 @@ export class Run {
     const { standing, verdicts } = view.task(task);
     const verdict = verdicts.find(({ judge, epoch }) => judge === "disclosure" && epoch === standing?.epoch);
     if (verdict === undefined) return undefined;
-    return await readResult({ client, dataKey: this.#dataKey }, { lane, run: this.id, task }, verdict);
+    return await readResult({ client, dataKey: this.#rights.dataKey }, { lane, run: this.id, task }, verdict);
   }
 
   /**
@@ -313,90 +263,25 @@ export class Run {
    * @throws CandorError `intent-rejected` with the findings in its details, `undecided` if nothing came in `timeoutMs`
    */
   async confirm(intent: Intent, options: { readonly timeoutMs: number }): Promise<void> {
-    const { view } = this.#context;
     requireOptions(options);
     requireMs(options.timeoutMs, "options.timeoutMs");
-    const { task, control, sequence } = intent;
-    const judged = await within(options.timeoutMs, async (signal) => {
-      let found = judgementOf(view.line(task), intent);
-      while (found === undefined && !signal.aborted) {
-        await view.changed(task, signal);
-        found = judgementOf(view.line(task), intent);
-      }
-      return found;
-    });
-    if (judged === true) return;
-    if (judged === false) {
-      throw new CandorError(
-        "intent-rejected",
-        `The guard rejected control number ${control} of task ${task}, so it changes nothing; the verdict of judge "intent" says why.`,
-        { details: { task, control, sequence, findings: view.findings(task, intent.hash) } },
-      );
-    }
-    throw new CandorError(
-      "undecided",
-      `No guard has judged control number ${control} of task ${task} within ${options.timeoutMs} ms. See that a guard runs, then ask again.`,
-      { details: { task, control, sequence } },
-    );
+    await confirmIntent(this.#context, intent, options.timeoutMs);
   }
 
   /** Seals prose under the run's data key (Q5). @throws CandorError `not-found` once that is erased or the run is closed */
   seal(text: string): Uint8Array {
-    return seal(text, this.#requireDataKey());
+    return this.#rights.seal(text);
   }
 
   /** Stops following the run in this process; the run itself goes on. */
   release(): void {
-    this.#dataKey?.fill(0);
-    this.#dataKey = undefined;
+    this.#rights.forgetKey();
     this.#context.release();
   }
 
-  async #delegate(
-    task: string,
-    options: Omit<DelegateOptions, "task">,
-    next: (standing: Standing | undefined) => Pick<Payload<"delegate">, "predecessor"> & { readonly epoch: number },
-    known: boolean,
-  ): Promise<Delegation> {
-    const { writer, operator, policyHash, lane, fleet, parent } = this.#context;
-    this.#requireOpen();
-    const dataKey = this.#requireDataKey();
-    requireText(task, "options.task");
-    const { agent, brief = {}, subFleet, notAfterMs } = options;
-    requireCertificate(agent, "options.agent");
-    requireRole(agent, "agent", operator);
-    if (subFleet !== undefined) {
-      requireCertificate(subFleet, "options.subFleet");
-      requireRole(subFleet, "orch", operator);
-    }
-    const intents = mintIntents(options.intents ?? [], { run: this.id, task, dataKey });
-    const sealed = sealBrief(brief, dataKey);
-    const issued = await writer.issue(
-      task,
-      "delegate",
-      (standing) => {
-        const { epoch, predecessor } = next(standing);
-        const payload = {
-          standing: { epoch, state: "delegated" as const },
-          ...deadline(notAfterMs),
-          agent: { actor: agent.name, key: agent.key },
-          brief: sealed,
-          intents,
-          policyHash,
-          ...(predecessor === undefined ? {} : { predecessor }),
-          ...(subFleet === undefined ? {} : { subFleet }),
-          ...(parent === undefined ? {} : { parent }),
-        };
-        return { epoch, payload };
-      },
-      known,
-    );
-    const { frame, sequence } = issued;
-    return {
-      ...asIntent(issued),
-      token: encodeDelegationToken({ intent: frame, lane, sequence, dataKey, fleet }),
-      intentKeys: Object.fromEntries(intents.map(({ intent, key }) => [intent, key])),
-    };
+  async #delegate(request: DelegateRequest): Promise<Delegation> {
+    this.#rights.requireOpen();
+    return await delegateTask(this.#context, this.#rights.requireDataKey(), request);
   }
 
   async #change<K extends "recall" | "terminate" | "approve" | "close">(
@@ -405,7 +290,7 @@ export class Run {
     state: TaskState,
     rest: Omit<Payload<K>, "standing">,
   ): Promise<Intent> {
-    this.#requireOpen();
+    this.#rights.requireOpen();
     const issued = await this.#context.writer.issue(task, kind, (standing) => {
       const { epoch } = requireStanding(task, kind, standing);
       return { epoch, payload: { standing: { epoch, state }, ...rest } as unknown as Payload<K> };
@@ -420,30 +305,6 @@ export class Run {
       "bad-argument",
       `No guard has judged epoch ${epoch} of task ${task} yet, and another process delegated it: name its agent as the predecessor.`,
       { path: "predecessor" },
-    );
-  }
-
-  #requireOpen(): void {
-    if (!this.#isClosed) return;
-    throw new CandorError("task-over", `Run ${this.id} is closed: open a new one.`);
-  }
-
-  /** What concerns the run itself is for the fleet that opened it. */
-  #requireOpener(): void {
-    this.#requireOpen();
-    const { parent, fleet } = this.#context;
-    if (parent === undefined) return;
-    throw new CandorError(
-      "no-delegation",
-      `${fleet.name} delegates parts of task ${parent.task} in run ${this.id}; the run itself is for ${parent.opener} to change.`,
-    );
-  }
-
-  #requireDataKey(): Uint8Array {
-    if (this.#dataKey !== undefined) return this.#dataKey;
-    throw new CandorError(
-      "not-found",
-      `The data key of run ${this.id} is not there any more, so nothing can be sealed: open a new run.`,
     );
   }
 }
