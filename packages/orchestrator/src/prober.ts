@@ -84,7 +84,8 @@ export class Prober {
    *
    * The chain goes on from the last receipt that the log has, and each is stored only if that is still the last one, so that
    * two processes of one prober can't fork it. After an earlier epoch's chain was left for a later one, only the process that
-   * wrote it can go on with it.
+   * wrote it can go on with it. Two processes that say the same of the same thing in the same millisecond sign the same bytes:
+   * that is one receipt, and both get it.
    *
    * @throws CandorError `malformed` for a receipt that does not fit, `task-over` for an epoch that was left behind,
    *   `publish-unconfirmed`, `store-full`, `connection-closed`
