@@ -7,6 +7,8 @@ import { sha256 } from "./digest.js";
 import { jsonSchema, schemaNames } from "./json-schema.js";
 import { laneOf } from "./lane.js";
 import { defaultPolicy, policyHash, policySchema } from "./policy.js";
+import { encodePayload } from "./payloads/index.js";
+import { cutText } from "./text.js";
 import { parseStoredSubject, storedSubject } from "./subjects.js";
 import { actions, stricter } from "./vocabulary.js";
 import { decodeDelegationToken, encodeDelegationToken } from "./delegation-token.js";
@@ -51,6 +53,24 @@ describe("B2 subjects", () => {
 
   it("puts every run into a lane that exists", () => {
     fc.assert(fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (run, lanes) => laneOf(run, lanes) < lanes));
+  });
+});
+
+describe("B3 names and identifiers", () => {
+  const effect = { phase: "committed", intent: "charge", key: "key-1", target: "payments", dispatch: 2 } as const;
+  const half = "\ud83d";
+
+  it.each([
+    ["payload.target", { ...effect, target: `pay${half}` }],
+    ["payload.intent", { ...effect, intent: `${half}charge` }],
+    ["payload.identifiers.id", { ...effect, identifiers: { id: `x${half}` } }],
+  ])("with half a character at %s are refused by who sends them: their bytes would be no UTF-8", (path, payload) => {
+    expect(() => encodePayload("effect", payload)).toThrow(expect.objectContaining({ code: "malformed", path }));
+  });
+
+  it("with whole ones are taken, and cut to whole ones", () => {
+    expect(encodePayload("effect", { ...effect, target: "💶", identifiers: { id: "💶" } })).toBeInstanceOf(Uint8Array);
+    expect([cutText("a💶", 2), cutText("a💶", 3), cutText("abc", 2)]).toEqual(["a", "a💶", "ab"]);
   });
 });
 

@@ -109,5 +109,10 @@ export class CandorError extends Error {
 
 /** True for an error of ours, with one of the given codes if any are given. */
 export function isCandorError(error: unknown, ...codes: readonly ErrorCode[]): error is CandorError {
-  return error instanceof CandorError && (codes.length === 0 || codes.includes(error.code));
+  try {
+    return error instanceof CandorError && (codes.length === 0 || codes.includes(error.code));
+  } catch {
+    // Somebody's proxy that lets nobody look.
+    return false;
+  }
 }

@@ -28,12 +28,15 @@ export function requireId(text: string, what: string): string {
 
 /** Zod schemas of the small things that payloads are made of. */
 export const id = z.string().regex(idPattern);
-/** A name that a person chose: no control characters, at most 128 characters. It is not prose; prose is sealed. */
+/**
+ * A name that a person chose: no control characters, at most 128 characters. It is not prose; prose is sealed. A surrogate
+ * without its other half has no UTF-8, so that whoever reads the bytes would refuse them.
+ */
 export const label = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^\P{Cc}*$/u);
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u);
 
 /** True for a text that can go onto the wire as a label. */
 export function isLabel(text: string): boolean {
@@ -45,7 +48,14 @@ export const number = z.int().positive();
 export const milliseconds = z.int().nonnegative();
 
 /** Identifiers that both sides of an effect share: record key, message id, what the downstream returned. */
-export const identifiers = z.record(label, z.string().min(1).max(256));
+export const identifiers = z.record(
+  label,
+  z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^\P{Cs}*$/u),
+);
 
 /** Byte strings of an exact length, or of 1 to `max`. */
 export function bytesOf(length: number): z.ZodType<Uint8Array> {

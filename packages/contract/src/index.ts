@@ -25,6 +25,7 @@ export {
 } from "./evidence.js";
 export type { EvidenceAddress, EvidenceHandle, EvidenceManifest } from "./evidence.js";
 export { isId, isLabel, isTaskId, requireId } from "./identifiers.js";
+export { cutText } from "./text.js";
 export { memberKey, uuidOf } from "./intent-key.js";
 export { jsonSchema, schemaNames } from "./json-schema.js";
 export type { SchemaName } from "./json-schema.js";

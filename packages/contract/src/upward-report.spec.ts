@@ -88,6 +88,16 @@ describe("U1 the object form of an upward report", () => {
     expect(refusalOf(trap)).toEqual(["missing-field", "upward-report.status"]);
   });
 
+  it("a proxy that lets nobody look is no report", () => {
+    const never = (): never => { throw new TypeError("no"); }; // prettier-ignore
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const closed = { get: never, ownKeys: never, getOwnPropertyDescriptor: never };
+    const list = new Proxy(["src/a.ts:1"], closed);
+    for (const value of [revoked, new Proxy({ ...good }, { ownKeys: never }), { ...good, blockers: list }])
+      expect(refusalOf(value)).toEqual(["wrong-root", "upward-report"]);
+  });
+
   it("never throws, and says a class and a path for anything", () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withSparseArray: true, withBigInt: true }), (value) => {

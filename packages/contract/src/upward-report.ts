@@ -67,9 +67,17 @@ const nameCharacters = 80;
 /**
  * Checks a report in its object form, as a framework's structured output gives it: the eight fields under their written
  * names, own properties only. Lists may be null for empty, `notes` and `escalation-reason` null or left out.
- * It never throws, and runs no code of the value (getters count as missing).
+ * It never throws, and runs no getter of the value: they count as missing. A proxy that throws is no report.
  */
 export function checkUpwardReport(value: unknown): ReportReading {
+  try {
+    return check(value);
+  } catch {
+    return { ok: false, ...refused("wrong-root", reportRoot, {}) };
+  }
+}
+
+function check(value: unknown): ReportReading {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { ok: false, ...refused("wrong-root", reportRoot, value) };
   }

@@ -1,5 +1,5 @@
 import { none } from "./kept.js";
-import type { Action, Finding, FindingCode, VerdictName } from "@candor/contract";
+import { cutText, type Action, type Finding, type FindingCode, type VerdictName } from "@candor/contract";
 
 /** What a judge concludes; the lane adds place, cause and ordinal. */
 export interface Judgement {
@@ -15,13 +15,6 @@ export interface Judgement {
 const mostKept = 1_000;
 /** From so many on, what is known is looked up instead of searched for. */
 const mostSearched = 16;
-
-/** Cuts a text to so many UTF-16 units at most, and never in the middle of a character. */
-export function cutText(text: string, units: number): string {
-  if (text.length <= units) return text;
-  const last = text.charCodeAt(units - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? units - 1 : units);
-}
 
 /** Findings in the order they were made, each code and subject once. */
 export class FindingList {

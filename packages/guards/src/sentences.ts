@@ -1,5 +1,4 @@
-import type { Finding, VerdictName } from "@candor/contract";
-import { cutText } from "./judgement.js";
+import { cutText, type Finding, type VerdictName } from "@candor/contract";
 
 /** One sentence a verdict, for people; no code branches on it. */
 const opening = {

@@ -1,4 +1,5 @@
 import {
+  cutText,
   encodeCanonical,
   foldVersion,
   quarantineSubject,
@@ -12,7 +13,7 @@ import {
 } from "@candor/contract";
 import type { InFlightEffects } from "./effect-ledger.js";
 import { openPointers } from "./evidence-pointers.js";
-import { cutText, type Judgement } from "./judgement.js";
+import type { Judgement } from "./judgement.js";
 import { hashText } from "./kept.js";
 import { changeOf, listFindings, listInFlight } from "./listing.js";
 import type { Output, TimerRequest } from "./output.js";

@@ -3,7 +3,7 @@ import type { Action, VerdictBody } from "@candor/contract";
 import { decision as decide, undecidedExplanations } from "@candor/guards";
 import type { TaskView } from "./run-view.js";
 import { headOf, isPending } from "./task-line.js";
-import { aborted, within } from "./time-limit.js";
+import { aborted, longestTimerMs, within } from "./time-limit.js";
 
 /** Why there is no decision: nobody judges, the guard is behind, nothing was reported, or it is not through. */
 export type Undecided = keyof typeof undecidedExplanations;
@@ -110,7 +110,8 @@ function explain(port: DecisionPort, guard: GuardState | undefined): NotDecided 
  * @param timeoutMs at least 100, which it takes to ask the guard how it stands
  */
 export async function waitForDecision(port: DecisionPort, timeoutMs: number): Promise<Decision> {
-  const stateMs = Math.min(Math.max(timeoutMs / 2, stateLimits.leastMs), stateLimits.mostMs);
+  const limitMs = Math.min(timeoutMs, longestTimerMs);
+  const stateMs = Math.min(Math.max(limitMs / 2, stateLimits.leastMs), stateLimits.mostMs);
   const guard: { state: GuardState | undefined } = { state: undefined };
   const ask = setTimeout(
     () => {
@@ -118,10 +119,10 @@ export async function waitForDecision(port: DecisionPort, timeoutMs: number): Pr
         guard.state = state;
       });
     },
-    Math.max(timeoutMs - stateMs, 0),
+    Math.max(limitMs - stateMs, 0),
   );
   try {
-    return await within(Math.max(timeoutMs, stateMs), async (signal) => {
+    return await within(Math.max(limitMs, stateMs), async (signal) => {
       await untilFresh(port, signal);
       for (;;) {
         const found = signal.aborted ? undefined : decided(port.view());

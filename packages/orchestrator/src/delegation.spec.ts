@@ -53,6 +53,23 @@ describe("F7 minted intent keys", () => {
 });
 
 describe("Q5 a brief", () => {
+  it.each<[string, unknown]>([
+    ["brief.terms.verifier", null],
+    ["brief.terms.verifier.kind", { kind: "model", argv: ["true"], timeLimitMs: 1 }],
+    ["brief.terms.verifier.argv", { kind: "command", argv: [], timeLimitMs: 1 }],
+    ["brief.terms.verifier.argv", { kind: "command", argv: "true", timeLimitMs: 1 }],
+    ["brief.terms.verifier.argv", { kind: "command", argv: ["true", "a\0b"], timeLimitMs: 1 }],
+    ["brief.terms.verifier.probe", { kind: "probe", timeLimitMs: 1 }],
+    ["brief.terms.verifier.timeLimitMs", { kind: "command", argv: ["true"] }],
+    ["brief.terms.verifier.timeLimitMs", { kind: "command", argv: ["true"], timeLimitMs: Number.NaN }],
+    ["brief.terms.verifier.timeLimitMs", { kind: "probe", probe: "page", timeLimitMs: -1 }],
+  ])("U5 is refused with a verifier that could not be run, at %s: %j", (path, verifier) => {
+    const terms = { redispatches: 0, verifier: verifier as never };
+    expect(() => sealBrief({ terms }, createDataKey())).toThrow(
+      expect.objectContaining({ code: "bad-argument", path }),
+    );
+  });
+
   it("has its prose sealed under the run's data key", () => {
     const dataKey = createDataKey();
     const brief = sealBrief({ title: "Pay the bill", instructions: "Pay 40 euros.", keyTasks: ["pay"] }, dataKey);

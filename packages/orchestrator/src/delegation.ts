@@ -2,6 +2,7 @@ import { CandorError, type Brief, type Certificate, type ScopeDimension } from "
 import { verifierDigest, type Verifier } from "@candor/guards";
 import { checkCertificate, seal } from "@candor/ledger";
 import type { IntentRequest } from "./minted-intents.js";
+import { requireVerifier } from "./required.js";
 
 /** What the subagent is to do. Prose is sealed under the run's data key before it leaves this process. */
 export interface BriefOptions {
@@ -102,6 +103,8 @@ function pinTerms({
   ablation,
   newMechanism = false,
 }: TermsOptions): NonNullable<Brief["terms"]> {
+  if (verifier !== undefined) requireVerifier(verifier, "brief.terms.verifier");
+  if (ablation !== undefined) requireVerifier(ablation, "brief.terms.ablation");
   return {
     redispatches,
     ...(verifier === undefined ? {} : { verifier: { kind: verifier.kind, digest: verifierDigest(verifier) } }),

@@ -31,3 +31,20 @@ export function requireCertificate(value: unknown, path: string): void {
   const isOne = typeof value === "object" && value !== null && "key" in value && "name" in value && "role" in value;
   if (!isOne) throw refuse(path, 'a certificate, as "readCertificateFile" of @candor/ledger/files reads it');
 }
+
+/** Checks a verifier before anything goes by it: once a report is there it is too late. @throws CandorError `bad-argument` */
+export function requireVerifier(value: unknown, path: string): void {
+  if (typeof value !== "object" || value === null) throw refuse(path, "a command or a probe");
+  const { kind, argv, probe, timeLimitMs } = value as Readonly<Record<string, unknown>>;
+  if (kind === "command") {
+    const isRunnable = Array.isArray(argv) && argv.length > 0 && argv.every(isArgument) && argv[0] !== "";
+    if (!isRunnable) throw refuse(`${path}.argv`, "a program and its arguments, texts without NUL");
+  } else if (kind === "probe") requireText(probe, `${path}.probe`);
+  else throw refuse(`${path}.kind`, "command or probe");
+  if (typeof timeLimitMs !== "number" || !(timeLimitMs >= 1))
+    throw refuse(`${path}.timeLimitMs`, "milliseconds from 1");
+}
+
+function isArgument(value: unknown): boolean {
+  return typeof value === "string" && !value.includes("\0");
+}

@@ -3,12 +3,18 @@ import { setTimeout as pause } from "node:timers/promises";
 /** Pause between two looks. */
 const againMs = 100;
 
+/** The longest that a timer of Node's waits, in ms: one that is set for longer fires at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** Does some work with a signal that says when its time is up. */
 export async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController();
-  const timer = setTimeout(() => {
-    end.abort();
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      end.abort();
+    },
+    Math.min(timeoutMs, longestTimerMs),
+  );
   try {
     return await work(end.signal);
   } finally {

@@ -68,6 +68,19 @@ describe("F1 F3 attempt()", () => {
     expect(bench.payloads("t", "retry")).toMatchObject([{ delayMs: 0, outcome: "failed" }]);
   });
 
+  const never = (): never => { throw new RangeError("nobody looks"); }; // prettier-ignore
+  it.each<[string, () => unknown]>([
+    ["a proxy", () => new Proxy({}, { get: never, getPrototypeOf: never })],
+    ["a cause", () => Object.defineProperty(new Error("shy"), "cause", { get: never })],
+  ])("Q6 hands on what was thrown as it was, also where it can't be looked at: %s", async (_, make) => {
+    const thrown = make();
+    const task = await bench.accepted();
+    const result = await task.run((ctx) => ctx.attempt("call", {}, () => Promise.reject(thrown as Error)));
+    // No matcher, since it would look.
+    expect(result.error === thrown).toBe(true);
+    expect(bench.payloads("t", "error")).toMatchObject([{ type: "defect", finality: "exhausted" }]);
+  });
+
   it("ends a try at its time limit, heeded or not", async () => {
     const task = await bench.accepted();
     const result = await task.run((ctx) => ctx.attempt("slow", { timeoutMs: 5 }, () => new Promise(() => undefined)));

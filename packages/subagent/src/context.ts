@@ -82,7 +82,8 @@ export function createContext(
       desk.requireUnreported();
       if (!Number.isSafeInteger(bytes) || bytes < 0)
         throw new CandorError("bad-argument", "What was consumed is a whole number of bytes.", { path: "bytes" });
-      desk.work.consumed += bytes;
+      // Whoever counts wrongly is to have a report all the same.
+      desk.work.consumed = Math.min(desk.work.consumed + bytes, Number.MAX_SAFE_INTEGER);
     },
     caveat: (text) => {
       desk.requireUnreported();

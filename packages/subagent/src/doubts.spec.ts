@@ -65,6 +65,10 @@ describe("F7 S19 an effect that timed out is in doubt, and its intent declares",
     ["can't tell", { outcome: "inconclusive" }, "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
     ["fails itself", new TypeError("away"), "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
     ["is not there", undefined, "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
+    ["answers with a word", "absent" as never, "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
+    ["answers something else", { outcome: "not-found" } as never, "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
+    ["answers nothing", null as never, "intent-key-in-doubt", 1, ["dispatched", "in-doubt"]],
+    ["names too much", { outcome: "committed", result: { id: 9 }, identifiers: { ["n".repeat(200)]: "x".repeat(900), none: "" } }, { id: 9 }, 1, ["dispatched", "in-doubt", "committed"]], // prettier-ignore
   ])("probe: a look-up that %s", async (_, answer, value, calls, phases) => {
     const task = await bench.accepted({ intents: declared("probe") });
     const asked: string[] = [];

@@ -1,5 +1,5 @@
-import type { EffectPhase, Payload } from "@candor/contract";
-import type { DoubtAnswer, DoubtProbe } from "./doubt-probe.js";
+import { CandorError, type EffectPhase, type Payload } from "@candor/contract";
+import { readDoubtAnswer, type DoubtAnswer, type DoubtProbe } from "./doubt-probe.js";
 import type { EffectBook } from "./effect-book.js";
 import { inDoubt, type Doubt, type Planned } from "./effect-plan.js";
 import type { Inheritance } from "./inheritance.js";
@@ -74,11 +74,20 @@ export class Doubts {
   }
 
   async #ask(plan: Planned, doubt: Doubt, probe: DoubtProbe): Promise<DoubtAnswer> {
+    let answer: unknown;
     try {
-      return await probe({ key: plan.key, signal: this.#options.signal() });
+      answer = await probe({ key: plan.key, signal: this.#options.signal() });
     } catch (error) {
       throw await this.#undecided(plan, doubt, error);
     }
+    const read = readDoubtAnswer(answer);
+    if (read !== undefined) return read;
+    const refused = new CandorError(
+      "bad-argument",
+      "What the probe of an effect answers has an outcome: committed, absent or inconclusive.",
+      { path: "probe.outcome" },
+    );
+    throw await this.#undecided(plan, doubt, refused);
   }
 
   /** That an earlier epoch's effect stays in doubt is for the guard to know too, once. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   CandorError,
   concatBytes,
+  cutText,
   domainPrefix,
   encodeCanonical,
   hex,
@@ -97,7 +98,7 @@ export function operationOf(
   const { key, discriminator } = minted.get(intent) ?? {};
   if (key === undefined || discriminator === undefined) return intent;
   try {
-    return `${intent.slice(0, 119)}/${hex(memberDigest(key, discriminator, given, dataKey)).slice(0, 8)}`;
+    return `${cutText(intent, 119)}/${hex(memberDigest(key, discriminator, given, dataKey)).slice(0, 8)}`;
   } catch {
     // It is refused for that when it is planned.
     return intent;
@@ -156,13 +157,29 @@ export function firstResult(plan: Planned, before: Before): Found {
 /** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
 function argumentsDigest(value: unknown): Uint8Array {
   try {
+    requirePlain(value, 0);
     return sha256(concatBytes(domainPrefix("candor/v1/arguments"), encodeCanonical(value)));
   } catch (cause) {
-    throw new CandorError("bad-argument", "The arguments of an effect must be plain data.", {
-      cause,
-      path: "arguments",
-    });
+    throw new CandorError(
+      "bad-argument",
+      "The arguments of an effect must be plain data: texts, numbers, bytes, dates, lists and objects of them.",
+      {
+        cause,
+        path: "arguments",
+      },
+    );
   }
+}
+
+/** Deeper than this nothing is encoded. */
+const deepest = 100;
+
+/** Whose content is not in its own fields, such as a Map, would be encoded as empty, and then any two of it were the same. */
+function requirePlain(value: unknown, depth: number): void {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof Date) return;
+  const isPlain = Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]";
+  if (!isPlain || depth > deepest) throw new TypeError("This is no plain data.");
+  for (const member of Object.values(value)) requirePlain(member, depth + 1);
 }
 
 /** @throws CandorError `intent-key-reuse` */

@@ -206,6 +206,21 @@ describe("F7 Q1 effect()", () => {
     ]);
   });
 
+  it.each([
+    ["a Map", new Map([["amount", 1]])],
+    ["a Set in a list", [new Set([1])]],
+    ["an Error", { amount: new TypeError("1") }],
+    ["a URL", { to: new URL("http://127.0.0.1/") }],
+    ["a function", { amount: () => 1 }],
+  ])("F7 refuses arguments of which a digest would say nothing: %s", async (_, given) => {
+    const task = await bench.accepted();
+    await task.run(async (ctx) => {
+      const effect = ctx.effect({ intent: "charge", arguments: given }, () => expect.unreachable("it ran"));
+      await expect(effect).rejects.toMatchObject({ code: "bad-argument", path: "arguments" });
+      return { claim: "fail" };
+    });
+  });
+
   it("F6 tells identifiers that do not fit the wire as far as they do", async () => {
     const task = await bench.accepted();
     await task.run(async (ctx) => {

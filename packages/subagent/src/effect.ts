@@ -166,7 +166,7 @@ export class Effects {
     }
     const answer = await doubts.resolve(plan, found, options.probe);
     if (answer === undefined) return undefined;
-    await this.#settle(plan, open?.dispatch ?? 0, answer.result, fittingIdentifiers(answer.identifiers ?? {}));
+    await this.#settle(plan, open?.dispatch ?? 0, answer.result, answer.identifiers ?? {});
     return { value: answer.result };
   }
 
@@ -178,7 +178,7 @@ export class Effects {
       if (scope?.layer?.upstream === plan.target) return;
       desk.counts.use(plan.target, { isFirst: (scope?.attempt ?? 1) === 1, tries: 1, ok });
     };
-    const identifiers: Record<string, string> = {};
+    let identifiers: Readonly<Record<string, string>> = {};
     let keyRead = false;
     let value: T;
     try {
@@ -188,7 +188,9 @@ export class Effects {
           return plan.key;
         },
         signal: control.cutSignal,
-        identify: (more) => Object.assign(identifiers, fittingIdentifiers(more)),
+        identify: (more) => {
+          identifiers = fittingIdentifiers(more, identifiers);
+        },
       });
       count(true);
     } catch (error) {

@@ -112,6 +112,16 @@ describe("T5 what a task consumed", () => {
     expect(report.sizes).toEqual({ work: 1_024, result: 7 });
   });
 
+  it("counts no further than numbers are whole, so that there is a report", async () => {
+    const { report } = await (
+      await bench.accepted()
+    ).run((ctx) => {
+      for (let i = 0; i < 3; i += 1) ctx.consumed(Number.MAX_SAFE_INTEGER);
+      return { claim: "pass" };
+    });
+    expect(report.sizes).toEqual({ work: Number.MAX_SAFE_INTEGER, result: 0 });
+  });
+
   it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("%s bytes are no number of bytes", async (bytes) => {
     const { report } = await (
       await bench.accepted()

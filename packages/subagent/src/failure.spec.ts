@@ -103,6 +103,12 @@ describe("F1 F10 toFailure", () => {
     expect(toFailure({ status: 404 }, () => undefined)).toMatchObject({ type: "invalid-input" });
   });
 
+  it("a table of the agent's own that fails, or gives what is no type, says nothing", () => {
+    const fails = () => { throw new TypeError("no"); }; // prettier-ignore
+    expect(toFailure({ status: 404 }, fails)).toMatchObject({ type: "invalid-input" });
+    expect(toFailure({ status: 404 }, () => "constructor" as never)).toMatchObject({ type: "invalid-input" });
+  });
+
   it("knows a type for each of our own codes", () => {
     for (const code of Object.keys(errorCodes) as ErrorCode[]) {
       expect(errorTypes).toContain(toFailure(new CandorError(code, "m")).type);
@@ -119,7 +125,11 @@ describe("F1 F10 toFailure", () => {
     cycle.cause = cycle;
     const hostile = new Proxy({}, { get: () => { throw new TypeError("no"); } }); // prettier-ignore
     const never = { toString: () => { throw new TypeError("no"); } }; // prettier-ignore
-    for (const value of [cycle, hostile, never, Symbol("s"), 1n]) expect(toFailure(value).type).toBe("defect");
+    const closed = new Proxy({}, { getPrototypeOf: () => { throw new TypeError("no"); }, ownKeys: () => { throw new TypeError("no"); } }); // prettier-ignore
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const value of [cycle, hostile, closed, revoked, never, Symbol("s"), 1n])
+      expect(toFailure(value).type).toBe("defect");
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: true }), (value) => {
         const { type, description } = toFailure(value);

@@ -1,4 +1,4 @@
-import { errorTypes, isCandorError, type ErrorType, type Finality } from "@candor/contract";
+import { cutText, errorTypes, isCandorError, type ErrorType, type Finality } from "@candor/contract";
 import {
   byCandorAction,
   byCandorCode,
@@ -134,7 +134,17 @@ function describe(error: unknown): string {
     if (!texts.includes(text)) texts.push(text);
     next = causesOf(next)[0];
   }
-  return texts.join(" ← ").slice(0, longestDescription);
+  return cutText(texts.join(" ← "), longestDescription);
+}
+
+/** What the agent's own table says; a word that is no type, or a table that fails, says nothing. */
+function ownType(error: unknown, classifyOwn: Classify | undefined): ErrorType | undefined {
+  try {
+    const own = classifyOwn?.(error);
+    return errorTypes.find((type) => type === own);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -147,7 +157,7 @@ function describe(error: unknown): string {
  * @param nowMs what a `Retry-After` that is a date is counted from, in ms since 1970
  */
 export function toFailure(error: unknown, classifyOwn?: Classify, nowMs: number = Date.now()): Failure {
-  const own = classifyOwn?.(error);
+  const own = ownType(error, classifyOwn);
   const classified = classify(error, { left: mostSearched }) ?? unknownFailure;
   const type = own ?? classified.type;
   const { retryable, given, turnedAway: ownTurnedAway } = typeTable[type];

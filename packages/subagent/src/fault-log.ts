@@ -4,6 +4,7 @@ import type { Failure } from "./failure.js";
 import type { Prose } from "./prose.js";
 import type { Recorder } from "./recorder.js";
 import type { EffectBook } from "./effect-book.js";
+import { fieldsOf, read } from "./thrown-fields.js";
 
 export interface FaultPlace {
   readonly operation: string;
@@ -60,12 +61,13 @@ export class FaultLog {
   seqOf(error: unknown): Promise<number | undefined> | undefined {
     let next = error;
     for (let depth = 0; depth < deepest; depth += 1) {
-      if (typeof next !== "object" || next === null) {
+      const fields = fieldsOf(next);
+      if (fields === undefined) {
         return depth === 0 && this.#lastPlain?.value === next ? this.#lastPlain?.seq : undefined;
       }
-      const seq = this.#known.get(next);
+      const seq = this.#known.get(fields);
       if (seq !== undefined) return seq;
-      next = (next as { cause?: unknown }).cause;
+      next = read(fields, "cause");
     }
     return undefined;
   }
@@ -75,7 +77,8 @@ export class FaultLog {
     const known = this.seqOf(error);
     if (known !== undefined) return known;
     const seq = this.#record(facts);
-    if (typeof error === "object" && error !== null) this.#known.set(error, seq);
+    const fields = fieldsOf(error);
+    if (fields !== undefined) this.#known.set(fields, seq);
     else this.#lastPlain = { value: error, seq };
     return seq;
   }

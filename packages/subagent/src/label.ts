@@ -5,7 +5,7 @@ export function requireLabel(text: string, what: string): void {
   if (isLabel(text)) return;
   throw new CandorError(
     "bad-argument",
-    `${what} must have 1–128 characters and no control characters; put longer text into a caveat or the summary.`,
+    `${what} must have 1–128 characters, none of them a control character or half a character (a lone surrogate); put longer text into a caveat or the summary.`,
     { path: what },
   );
 }

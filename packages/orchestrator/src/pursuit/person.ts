@@ -1,5 +1,6 @@
 import { equalBytes, type Payload } from "@candor/contract";
 import type { Run } from "../run.js";
+import { refuse, requireText } from "../required.js";
 import { aborted, within } from "../time-limit.js";
 import type { Escalation, PersonAnswer, Pursuit } from "./pursuit.js";
 
@@ -43,7 +44,21 @@ async function fromCallback(
   }
   const answer = await Promise.race([ask(escalation), aborted(signal)]);
   if (answer === undefined) return undefined;
+  requireAnswer(answer);
   return answer.kind === "leave" ? { kind: "left" } : { ...answer, isStored: false };
+}
+
+const answers = ["approve", "accept", "reject", "redispatch", "leave"] satisfies PersonAnswer["kind"][];
+
+/** What a callback without types gave; nothing is stored of an answer that is none. @throws CandorError `bad-argument` */
+function requireAnswer(answer: unknown): void {
+  if (typeof answer !== "object" || answer === null) throw refuse("ask", "a function that gives an answer");
+  const { kind, person, approved, authority = [] } = answer as Readonly<Record<string, unknown>>;
+  if (!answers.some((one) => one === kind)) throw refuse("ask.kind", answers.join(", "));
+  if (kind === "leave") return;
+  requireText(person, "ask.person");
+  if (kind === "approve" && !Array.isArray(approved)) throw refuse("ask.approved", "a list of planned actions");
+  if (!Array.isArray(authority)) throw refuse("ask.authority", "a list of names");
 }
 
 async function fromLog(

@@ -3,7 +3,7 @@ import { acceptance, dispatch, quotedData, type DispatchDecision, type VerifyDec
 import type { Decided } from "../decision.js";
 import type { Delegation } from "../delegation.js";
 import type { PlannedAction } from "../minted-intents.js";
-import { refuse } from "../required.js";
+import { refuse, requireMs } from "../required.js";
 import type { Intent } from "../run-options.js";
 import type { Run } from "../run.js";
 import type { TaskReport } from "../task-report.js";
@@ -45,12 +45,15 @@ type Next = { readonly end: PursuitEnd } | { readonly delegation: Delegation };
  * blockers as quoted data; planned actions get keys once a person approved them; everything else is put before a person.
  * Nothing is accepted but with the guard's word on it.
  *
- * @throws CandorError `bad-argument` for a verifier without a prober; as `delegate`, `approve`, `closeTask`, `confirm` and
+ * @throws CandorError `bad-argument` for a verifier without a prober, a time limit that is none, and an answer of `ask` that
+ *   is none; as `delegate`, `approve`, `closeTask`, `confirm` and
  *   `publishProbe` do
  */
 export async function pursue(run: Run, pursuit: Pursuit): Promise<PursuitEnd> {
   if (pursuit.brief.terms.verifier !== undefined && pursuit.prober === undefined)
     throw refuse("prober", "a prober, as connectProber gives it: it signs the verifier's receipts");
+  requireMs(pursuit.reportMs, "reportMs");
+  requireMs(pursuit.personMs, "personMs");
   const { task, agent, brief, intents } = pursuit;
   const first = await run.delegate({ task, agent, brief, ...(intents === undefined ? {} : { intents }) });
   return await new Chase(run, pursuit).follow(first);

@@ -1,4 +1,4 @@
-import type { EvidenceHandle } from "@candor/contract";
+import { cutText, type EvidenceHandle } from "@candor/contract";
 import { verifierDigest, type Verification, type Verifier, type VerifierOutcome } from "@candor/guards";
 import type { Prober } from "../prober.js";
 import type { RunEvidence } from "../run-evidence.js";
@@ -70,5 +70,5 @@ function keep(verifier: Verifier, ran: VerifierRun, place: VerificationPlace): P
 /** What it was, in the open: the program's or the probe's name, and none of the arguments. */
 function nameOf(verifier: Verifier): string {
   const name = verifier.kind === "command" ? verifier.argv[0] : verifier.probe;
-  return `${verifier.kind} ${name}`.replace(/\p{Cc}/gu, " ").slice(0, 128);
+  return cutText(`${verifier.kind} ${name}`.replace(/[\p{Cc}\p{Cs}]/gu, " "), 128);
 }

@@ -33,6 +33,31 @@ describe("U5 a verifier is code with a time limit, and its output is kept", () =
     expect(text(ran)).toContain("ENOENT");
   });
 
+  it("is not waited for once it left its group and holds the output open", async () => {
+    const stays =
+      "const c=require('child_process').spawn(process.execPath,['-e','setTimeout(()=>{},20000)'],{stdio:'inherit',detached:true});c.unref();console.log(c.pid)";
+    const begun = performance.now();
+    const ran = await runVerifier(node(stays), {});
+    process.kill(Number(text(ran)), "SIGKILL");
+    expect([ran.outcome, ran.exitCode]).toEqual(["confirmed", 0]);
+    const late = await runVerifier(node(`${stays};setInterval(()=>{},1000)`, 500), {});
+    process.kill(Number(text(late)), "SIGKILL");
+    expect([late.outcome, late.exitCode]).toEqual(["inconclusive", undefined]);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  it("with arguments that no process takes is inconclusive, and says so", async () => {
+    for (const argument of ["a\0b", "a".repeat(3_000_000)]) {
+      const ran = await runVerifier({ kind: "command", argv: ["echo", argument], timeLimitMs: 5_000 }, {});
+      expect([ran.outcome, ran.exitCode]).toEqual(["inconclusive", undefined]);
+      expect(text(ran)).not.toBe("");
+    }
+  });
+
+  it("with a limit that is longer than timers go has time", async () => {
+    expect((await runVerifier(node("process.exit(0)", 1e12), {})).outcome).toBe("confirmed");
+  });
+
   it("keeps the last MiB of a long output, and counts all of it", async () => {
     const ran = await runVerifier(node("process.stdout.write('a'.repeat(6000000) + 'the end')"), {});
     expect(ran.outputBytes).toBe(6_000_007);
@@ -64,6 +89,8 @@ describe("U5 a verifier is code with a time limit, and its output is kept", () =
     ["contradicted", () => Promise.resolve("contradicted" as const)],
     ["inconclusive", () => Promise.reject(new TypeError("no answer"))],
     ["inconclusive", () => new Promise<never>(() => undefined)],
+    ["inconclusive", () => "passed" as never],
+    ["inconclusive", () => undefined as never],
   ])("a probe: %s", async (outcome, look) => {
     const probes = { page: look };
     expect((await runVerifier({ kind: "probe", probe: "page", timeLimitMs: 200 }, { probes })).outcome).toBe(outcome);

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
-import type { ProbeOutcome } from "@candor/contract";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
+import { probeOutcomes, type ProbeOutcome } from "@candor/contract";
 import { exitOutcome, type Verifier } from "@candor/guards";
-import { aborted } from "../time-limit.js";
+import { aborted, longestTimerMs } from "../time-limit.js";
 
 /** Code that looks whether the work holds. What it throws makes the look inconclusive. */
 export type ProbeLook = (options: { readonly signal: AbortSignal }) => Promise<ProbeOutcome> | ProbeOutcome;
@@ -29,6 +30,8 @@ export interface VerifierRun {
 
 /** Of the output so much is kept. */
 const keptBytes = 1024 * 1024;
+/** How long what was printed before the end may take to arrive, in ms. */
+const lastWordsMs = 1_000;
 const passedOn = ["PATH", "HOME", "LANG", "TMPDIR"] as const;
 
 class Output {
@@ -56,7 +59,7 @@ class Output {
 
 /** Runs a verifier once, to its end or its time limit (U5). It never throws: what could not be run is inconclusive. */
 export async function runVerifier(verifier: Verifier, surroundings: VerifierSurroundings): Promise<VerifierRun> {
-  const limit = AbortSignal.timeout(verifier.timeLimitMs);
+  const limit = AbortSignal.timeout(Math.min(verifier.timeLimitMs, longestTimerMs));
   const signal = surroundings.signal === undefined ? limit : AbortSignal.any([limit, surroundings.signal]);
   const { probes = {} } = surroundings;
   return verifier.kind === "command"
@@ -70,7 +73,11 @@ interface Looked {
 }
 
 async function lookNow(look: ProbeLook, signal: AbortSignal): Promise<Looked> {
-  return { outcome: await look({ signal }), text: "" };
+  const found: unknown = await look({ signal });
+  const outcome = probeOutcomes.find((one) => one === found);
+  return outcome === undefined
+    ? { outcome: "inconclusive", text: `it answered something else than ${probeOutcomes.join(", ")}` }
+    : { outcome, text: "" };
 }
 
 async function runProbe(look: ProbeLook | undefined, signal: AbortSignal): Promise<VerifierRun> {
@@ -94,43 +101,69 @@ function runCommand(
   { cwd, env = {} }: VerifierSurroundings,
   signal: AbortSignal,
 ): Promise<VerifierRun> {
-  return new Promise((resolve) => {
-    const output = new Output();
-    const own = passedOn.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-    const child = spawn(program, args, {
+  const own = passedOn.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  const output = new Output();
+  let child: ChildProcessByStdio<null, Readable, Readable>;
+  try {
+    child = spawn(program, args, {
       ...(cwd === undefined ? {} : { cwd }),
       env: { ...(Object.fromEntries(own) as Record<string, string>), ...env },
       stdio: ["ignore", "pipe", "pipe"],
       // In a group of its own, so that whatever it starts ends with it.
       detached: true,
     });
-    const kill = (): void => {
-      if (child.pid === undefined) return;
-      try {
-        process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // Nothing of the group is left.
-      }
-    };
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => { output.add(chunk); }); // prettier-ignore
-    if (signal.aborted) kill();
-    else signal.addEventListener("abort", kill, { once: true });
+  } catch (error) {
+    // A list of arguments that no process can be given: too long, or with a NUL in it.
+    output.add(Buffer.from(error instanceof Error ? error.message : String(error)));
+    return Promise.resolve({ outcome: "inconclusive", ...output.end() });
+  }
+  return toItsEnd(child, output, signal);
+}
+
+function toItsEnd(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  output: Output,
+  signal: AbortSignal,
+): Promise<VerifierRun> {
+  return new Promise((resolve) => {
+    const streams = [child.stdout, child.stderr];
+    for (const stream of streams) stream.on("data", (chunk: Buffer) => { output.add(chunk); }); // prettier-ignore
+    let last: NodeJS.Timeout | undefined;
     let isOver = false;
     const end = (exitCode: number | null): void => {
       if (isOver) return;
       isOver = true;
-      signal.removeEventListener("abort", kill);
+      clearTimeout(last);
+      signal.removeEventListener("abort", stop);
+      for (const stream of streams) stream.destroy();
+      child.unref();
       const code = exitCode ?? undefined;
       resolve({ outcome: exitOutcome(code), ...(code === undefined ? {} : { exitCode: code }), ...output.end() });
+    };
+    /** What left the group may live on and hold the output open: it is not waited for. */
+    const endSoon = (exitCode: number | null): void => {
+      if (child.pid !== undefined) killGroup(child.pid);
+      clearTimeout(last);
+      last = setTimeout(end, lastWordsMs, exitCode);
+    };
+    const stop = (): void => {
+      endSoon(child.exitCode);
     };
     child.once("error", (error) => {
       output.add(Buffer.from(error.message));
       end(null);
     });
-    // What outlives it would hold its output open.
-    child.once("exit", kill);
-    child.once("close", (exitCode) => {
-      end(exitCode);
-    });
+    child.once("exit", endSoon);
+    child.once("close", end);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
   });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing of the group is left.
+  }
 }
