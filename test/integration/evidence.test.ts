@@ -12,9 +12,10 @@ import {
   evidenceSubject,
   hex,
   type EvidenceHandle,
+  type PropagatedFailure,
 } from "@candor/contract";
 import { startGuard, type Guard } from "@candor/guard";
-import { connectOrchestrator, type Fleet, type Run } from "@candor/orchestrator";
+import { connectOrchestrator, failureOf, type Fleet, type Run } from "@candor/orchestrator";
 import { connectSubagent, type Subagent, type TaskContext } from "@candor/subagent";
 import { candor, candorHere } from "../kit/candor.js";
 import { HandAgent } from "../kit/hand-agent.js";
@@ -77,12 +78,19 @@ async function work(
   return { task, error };
 }
 
-async function decided(task: string): Promise<{ readonly action: string; readonly findings: readonly string[] }> {
+interface DecidedHere {
+  readonly action: string;
+  readonly findings: readonly string[];
+  readonly failure: PropagatedFailure | undefined;
+}
+
+async function decided(task: string): Promise<DecidedHere> {
   const decision = await run.decision(task, { timeoutMs: 10_000 });
   if (decision.kind === "undecided") throw new TypeError(decision.sentence);
   return {
     action: decision.action,
     findings: decision.verdicts.flatMap(({ findings }) => findings.map((f) => f.code)),
+    failure: failureOf(decision.verdicts),
   };
 }
 
@@ -156,16 +164,22 @@ describe("T2 evidence", () => {
     expect([size, hash.digest("hex")]).toEqual([evidenceLimits.maxBytes, kept?.sha256]);
   });
 
-  it("S22 a child that fails keeps its findings: they are in its report", async () => {
+  it("S22 a child that fails keeps its findings: they are in its report, and in the failure that goes up", async () => {
     const { task } = await work(async (ctx) => {
       await ctx.evidence.put("found so far", "row 17 is broken");
       throw Object.assign(new TypeError("no such table"), { status: 422 });
     });
-    expect((await decided(task)).action).toBe("redispatch");
+    const { action, failure } = await decided(task);
+    expect(action).toBe("redispatch");
     const result = await run.result(task);
     expect(result).toMatchObject({ claim: "fail", finishReason: "error" });
     const [handle] = result?.evidence ?? [];
     expect(await run.evidence.get(handle as EvidenceHandle).text()).toBe("row 17 is broken");
+    const [found] = run.evidence.of(failure ?? expect.unreachable("no guard says that the task failed"));
+    expect(found).toEqual({ ...handle, label: "(sealed)" });
+    expect(await run.evidence.get(found as EvidenceHandle).text()).toBe("row 17 is broken");
+    const shown = await candorHere(["task", "show", run.id, task, ...operatorPlace()]);
+    expect(shown.stdout).toMatch(new RegExp(`^had found +${handle?.sha256 ?? ""} of payer, 16 bytes$`, "m"));
   });
 
   it("S23 a pointer to nothing: the SDK refuses it, and no report points to it", async () => {

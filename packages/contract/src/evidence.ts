@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hex } from "./bytes.js";
 import { CandorError } from "./errors.js";
-import { count, isId, sealed } from "./identifiers.js";
+import { count, hash32, id, isId, sealed } from "./identifiers.js";
 import { decodeValue, encodeCanonical } from "./msgpack.js";
 
 /** Limits of evidence (T2). */
@@ -23,6 +23,16 @@ export interface EvidenceAddress {
   /** 32 bytes. */
   readonly hash: Uint8Array;
 }
+
+/** A piece of evidence that a report points to (T2). Its bytes lie in the evidence stream. */
+export const reportedEvidence = z.strictObject({
+  actor: id,
+  hash: hash32,
+  size: count.max(evidenceLimits.maxBytes),
+  /** One line for people. */
+  label: sealed,
+});
+export type ReportedEvidence = z.infer<typeof reportedEvidence>;
 
 /** Chunks that so many bytes of evidence are cut into. */
 export function evidenceChunks(size: number): number {

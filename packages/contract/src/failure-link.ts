@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { evidenceLimits } from "./evidence.js";
 import { failureVocabulary, severities } from "./failure-policy.js";
 import { count, hash32, id, identifiers, label, milliseconds, number } from "./identifiers.js";
 import { errorTypes, finalities } from "./vocabulary.js";
@@ -33,8 +34,11 @@ export const priorAttempt = z.strictObject({ attempt: number, reason: number, de
 /** An effect that happened, with what both sides know it by. */
 export const committedEffect = z.strictObject({ intent: label, key: id, identifiers });
 
+/** A piece of evidence, without its label: a propagated failure holds no prose (F4). */
+const foundEvidence = z.strictObject({ actor: id, hash: hash32, size: count.max(evidenceLimits.maxBytes) });
+
 /** So much of a failure stands in the report; the error event that it names has the rest. */
-export const failureLimits = { attempts: 20, effects: 100, effectBytes: 8 * 1024 } as const;
+export const failureLimits = { attempts: 20, effects: 100, effectBytes: 8 * 1024, evidence: 16 } as const;
 
 /** The failure that a report owns up to: the error event that tells it, and what the receiver needs to act (F2, F3, F6). */
 export const failureStatement = z.strictObject({
@@ -87,6 +91,9 @@ export const propagatedFailure = z.strictObject({
   attempts: z.array(priorAttempt.extend({ type: z.enum(errorTypes) })).max(failureLimits.attempts),
   effects: z.array(committedEffect).max(failureLimits.effects),
   effectsOmitted: count,
+  /** What the task had found by then: the evidence that its report points to, and how much more of it the report has. */
+  evidence: z.array(foundEvidence).min(1).max(failureLimits.evidence).optional(),
+  evidenceOmitted: number.optional(),
   retryAfterMs: milliseconds.optional(),
   /** Where it began. */
   origin: z.strictObject({ task: id, epoch: number, actor: id, hash: hash32, ...stated.shape }),

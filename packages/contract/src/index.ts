@@ -23,7 +23,7 @@ export {
   evidenceSubject,
   parseEvidenceSubject,
 } from "./evidence.js";
-export type { EvidenceAddress, EvidenceHandle, EvidenceManifest } from "./evidence.js";
+export type { EvidenceAddress, EvidenceHandle, EvidenceManifest, ReportedEvidence } from "./evidence.js";
 export { isId, isLabel, isTaskId, requireId } from "./identifiers.js";
 export { cutText } from "./text.js";
 export { memberKey, uuidOf } from "./intent-key.js";
@@ -41,7 +41,6 @@ export type {
   ErrorLogReceipt,
   Receipts,
   Report,
-  ReportedEvidence,
   RetryManifest,
   Scope,
   Upward,

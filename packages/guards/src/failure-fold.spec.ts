@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FailureStatement, Payload } from "@candor/contract";
+import { failureLimits, type FailureStatement, type Payload } from "@candor/contract";
 import { createSeed, createSigner } from "@candor/ledger";
 import { FamilyScenario } from "../../../test/kit/family-scenario.js";
 
@@ -219,6 +219,24 @@ describe("F2 F3 F6 F9 the failure that a report owns up to", () => {
       layers: [],
     });
     expect(Object.keys(failure ?? {})).not.toContain("unverifiedHint");
+  });
+
+  it("S22 carries what the task had found by then, without labels, and how much more there is", () => {
+    const s = new FamilyScenario().three();
+    const pieces = Array.from({ length: failureLimits.evidence + 2 }, (_, i) => ({
+      actor: "agent",
+      hash: new Uint8Array(32).fill(i),
+      size: i,
+      label: new Uint8Array([1]),
+    }));
+    const error = s.fails("leaf");
+    s.reportsFailure("leaf", s.statement("leaf", error), { evidence: pieces });
+    const failure = failureOf(s, "leaf")?.failure;
+    expect(failure?.evidence).toEqual(
+      pieces.slice(0, failureLimits.evidence).map(({ actor, hash, size }) => ({ actor, hash, size })),
+    );
+    expect(failure?.evidenceOmitted).toBe(2);
+    expect(s.replay().verdicts).toEqual(s.verdicts);
   });
 
   type Bend = (statement: FailureStatement, first: { seq: number; hash: Uint8Array }) => Partial<FailureStatement>;

@@ -9,6 +9,8 @@ import {
   type FailureStatement,
   type FindingCode,
   type Hop,
+  type Payload,
+  type PropagatedFailure,
   type Stated,
 } from "@candor/contract";
 import { decideFailure } from "./failure-decision.js";
@@ -157,8 +159,22 @@ function keepFailure(
       attempts,
       effects,
       effectsOmitted,
+      ...foundByThen(entry.payload),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
+  };
+}
+
+/** What the task had stored until it failed: whoever goes on with the work need not find it anew. */
+function foundByThen({ evidence = [] }: Payload<"report">): Pick<PropagatedFailure, "evidence" | "evidenceOmitted"> {
+  if (evidence.length === 0) return {};
+  const omitted = evidence.length - failureLimits.evidence;
+  return {
+    // Copies: what is kept must not hold the message it came in.
+    evidence: evidence
+      .slice(0, failureLimits.evidence)
+      .map(({ actor, hash, size }) => ({ actor, hash: Uint8Array.from(hash), size })),
+    ...(omitted > 0 ? { evidenceOmitted: omitted } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   isLabel,
   utf8,
   type EvidenceHandle,
+  type PropagatedFailure,
 } from "@candor/contract";
 
 /** Evidence of one run, as its orchestrator sees it (T2). */
@@ -19,6 +20,11 @@ export interface RunEvidence {
    * @throws CandorError `bad-argument` for what is no handle, or one of another run
    */
   get(handle: EvidenceHandle): EvidenceBody;
+  /**
+   * What a task had stored by the time it failed, so that whoever goes on with the work need not find it anew (F6). Labels
+   * stay sealed; `run.result` has them.
+   */
+  of(failure: PropagatedFailure): readonly EvidenceHandle[];
   /**
    * Stores evidence of the orchestrator's own, such as what a verifier printed.
    *
@@ -37,6 +43,8 @@ export function runEvidence(
 ): RunEvidence {
   return {
     get: (handle) => new EvidenceBody(port, evidenceAddress(handle, run)),
+    of: ({ evidence = [] }) =>
+      evidence.map(({ actor, hash, size }) => ({ run, actor, sha256: hex(hash), size, label: "(sealed)" })),
     put: async (label, input) => {
       if (!isLabel(label) || utf8(label).length > evidenceLimits.maxLabelBytes) {
         throw new CandorError("bad-argument", "A label of evidence is one line of 1 to 128 characters.", {

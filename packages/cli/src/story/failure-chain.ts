@@ -1,4 +1,4 @@
-import type { PropagatedFailure, Stated } from "@candor/contract";
+import { hex, type PropagatedFailure, type Stated } from "@candor/contract";
 import type { Context } from "../context.js";
 import { formatDuration } from "../duration.js";
 import { printable } from "../output/printable.js";
@@ -31,6 +31,9 @@ export function chainTable({ terminal }: Context, { origin, layers }: Propagated
 /** What a failure came to, in a few lines. */
 export function failureLines(failure: PropagatedFailure): (readonly [name: string, value: string])[] {
   const { severity, operation, upstream, attempt, attempts, effects, effectsOmitted, retryAfterMs } = failure;
+  const { evidence = [], evidenceOmitted = 0 } = failure;
+  const found = evidence.map(({ actor, hash, size }) => `${hex(hash)} of ${actor}, ${size} bytes`);
+  const more = evidenceOmitted === 0 ? [] : [`and ${evidenceOmitted} more`];
   const tried = attempts.map((prior) => `attempt ${prior.attempt} ${prior.type}`);
   const happened = effects.map(({ intent, key, identifiers }) =>
     [intent, `key ${key}`, ...Object.entries(identifiers).map(([name, value]) => `${name} ${value}`)].join(" "),
@@ -46,5 +49,6 @@ export function failureLines(failure: PropagatedFailure): (readonly [name: strin
         ? "no effect"
         : printable([...happened, ...(effectsOmitted === 0 ? [] : [`and ${effectsOmitted} before`])].join("; ")),
     ],
+    ...(evidence.length === 0 ? [] : [["had found", [...found, ...more].join("; ")] as const]),
   ];
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { evidenceLimits } from "../evidence.js";
+import { evidenceLimits, reportedEvidence } from "../evidence.js";
 import {
   bytesUpTo,
   count,
@@ -180,16 +180,6 @@ export const receipts = z.strictObject({
 });
 export type Receipts = z.infer<typeof receipts>;
 
-/** A piece of evidence that a report points to (T2). Its bytes lie in the evidence stream. */
-const evidenceHandle = z.strictObject({
-  actor: id,
-  hash: hash32,
-  size: count.max(evidenceLimits.maxBytes),
-  /** One line for people. */
-  label: sealed,
-});
-export type ReportedEvidence = z.infer<typeof evidenceHandle>;
-
 /** Receipts of a million errors and retries fit in; a guard holds the parts until the report comes. */
 const mostParts = 256;
 
@@ -256,7 +246,7 @@ export const report = z.strictObject({
   /** Bytes that went through the agent, as it counted them, and bytes that it hands back (T5); absent if it counted none. */
   sizes: z.strictObject({ work: number, result: count }).optional(),
   /** What the agent stored to bear its claim out; absent if it stored nothing. */
-  evidence: z.array(evidenceHandle).max(evidenceLimits.maxHandles).optional(),
+  evidence: z.array(reportedEvidence).max(evidenceLimits.maxHandles).optional(),
   upward: upward.optional(),
 });
 export type Report = z.infer<typeof report>;
