@@ -68,7 +68,6 @@ export class Tally {
   /** Events added so far. */
   count = 0;
   readonly byKind: Partial<Record<EventKind, number>> = {};
-  #errorCount = 0;
   #entries: number[] = [];
   #retryDigest = "";
   #used = 0;
@@ -81,11 +80,11 @@ export class Tally {
   }
 
   get retryCount(): number {
-    return this.#used / width - this.#errorCount;
+    return this.byKind.retry ?? 0;
   }
 
   get errorCount(): number {
-    return this.#errorCount;
+    return this.byKind.error ?? 0;
   }
 
   /** Every error in order, with `recovered` as the retries so far make it. */
@@ -166,7 +165,6 @@ export class Tally {
 
   #addError(seq: number, payload: Payload<"error">): void {
     const { type, finality, recovered, attempts } = payload;
-    this.#errorCount += 1;
     const reason = attempts.at(-1)?.reason ?? 0;
     // A number that no chain gets to would not fit beside the fingerprint, and names nothing either way.
     const before = reason < mostNamed ? reason : 0;

@@ -11,7 +11,6 @@ import type { Speaker } from "./speaker.js";
 import { addSubFleet, familyFault } from "./sub-fleet.js";
 import { holdApproval, nextDispatch, termsFault } from "./terms.js";
 import { initialEpoch, ownPast, ownRecall, type EpochState, type RunState, type TaskState } from "./state.js";
-import { forgetUpstreams } from "./upstream-fold.js";
 
 /** Folds an authentic intent of a task: the next one holds, any other is rejected by name and changes nothing (R2). */
 export function foldTaskIntent(run: RunState, task: TaskState, entry: AdmittedEvent, speaker: Speaker): void {
@@ -107,7 +106,8 @@ function supersede(run: RunState, task: TaskState, entry: AdmittedOf<"delegate">
     // A window that the new delegation cuts short is over: what is open in it is unknown.
     else if (old.recall.order !== undefined) ownRecall(old).graceExpired = true;
     foldWaitingEffects(run, task, old, speaker);
-    forgetUpstreams(run, task);
+    // What it went through is nobody's report any more.
+    old.trouble = undefined;
     judgeEpochRecall(run, task, old, speaker);
     if (old.disclosure.report !== undefined) settle(old);
     ownPast(task).earlier.set(old.epoch, old);

@@ -32,7 +32,7 @@ import { Speaker, timerRequest } from "./speaker.js";
 import { initialRun, initialTask, type EpochState, type RunState, type TaskState } from "./state.js";
 import { placeOfNew, signersOf } from "./sub-fleet.js";
 import { viewTask, type TaskView } from "./task-view.js";
-import { forgetUpstreams, speakDegraded } from "./upstream-fold.js";
+import { speakDegraded } from "./upstream-fold.js";
 import { isOverBudget, WarmHistory } from "./warm-history.js";
 
 export interface LaneFoldOptions {
@@ -360,7 +360,6 @@ export class LaneFold {
   }
 
   #closeTask(run: RunState, task: TaskState, speaker: Speaker): void {
-    forgetUpstreams(run, task);
     // Whether evidence is there is looked up all the same.
     for (const timer of ["settle", "acknowledge", "grace"] as const) speaker.cancel(run, task, timer);
     this.#revivedTasks.delete(task);

@@ -4,6 +4,7 @@ import type { Judgement } from "./judgement.js";
 import { none } from "./kept.js";
 import { ResultBoard } from "./result-board.js";
 import type { Speaker } from "./speaker.js";
+import { lastSpoken } from "./spoken.js";
 import type { EpochState, RunState, TaskState } from "./state.js";
 
 /** Puts the result of a task's present epoch beside the others, once, if there is anything that others can contradict. */
@@ -42,7 +43,7 @@ function speakResults(run: RunState, speaker: Speaker): void {
   if (run.results === undefined || run.revived) return;
   const { judgement, conflicts, first } = run.results.judge();
   // Results that never contradicted each other need no word.
-  if (conflicts.length === 0 && run.self.spoken.result === undefined) return;
+  if (conflicts.length === 0 && lastSpoken(run.self, "result") === undefined) return;
   speaker.verdict(run, run.self, "result", judgement, {
     epoch: undefined,
     ...(conflicts.length === 0 ? {} : { conflicts, first }),

@@ -18,7 +18,8 @@ import { hashText } from "./kept.js";
 import { changeOf, listFindings, listInFlight } from "./listing.js";
 import type { Output, TimerRequest } from "./output.js";
 import { sentenceOf } from "./sentences.js";
-import { ownPast, type EpochState, type RunState, type Spoken, type SpokenOfEpoch, type TaskState } from "./state.js";
+import { keepSpoken, lastSpokenOn } from "./spoken.js";
+import type { EpochState, RunState, TaskState } from "./state.js";
 
 export type VerdictExtras = Pick<
   VerdictBody,
@@ -70,11 +71,8 @@ export class Speaker {
     const { epoch, inFlight, first, ...extras } = about;
     const number = epoch?.epoch ?? 0;
     const content = contentOf(judgement, number, about);
-    const before = lastOf(task, judge, number);
-    if (before?.content === content) return;
-    const ordinal = (task.spoken[judge]?.ordinal ?? 0) + 1;
-    const revision = (before?.revision ?? 0) + 1;
-    keepSpoken(task, judge, { ordinal, revision, epoch: number, content });
+    if (lastSpokenOn(task, judge, number)?.content === content) return;
+    const { ordinal, revision } = keepSpoken(task, judge, number, content);
     const findings = listFindings(judgement.findings, judgement.dropped);
     const effects = inFlight === undefined ? undefined : listInFlight(inFlight.listed, inFlight.total);
     const omitted = { findings: findings.omitted, inFlight: effects?.omitted ?? 0 };
@@ -147,21 +145,6 @@ export function timerRequest(
 ): TimerRequest {
   const request = { run, task, epoch, timer, deadlineMs };
   return timer === "evidence" ? { ...request, evidence: openPointers(disclosure.odd.evidence) } : request;
-}
-
-function lastOf(task: TaskState, judge: Judge, epoch: number): SpokenOfEpoch | undefined {
-  const last = task.spoken[judge];
-  return last?.epoch === epoch ? last : task.past.spoken.get(`${judge}/${epoch}`);
-}
-
-/** What was said on another epoch before is kept aside: that epoch may have its say again. */
-function keepSpoken(task: TaskState, judge: Judge, spoken: Spoken): void {
-  const last = task.spoken[judge];
-  if (last !== undefined && last.epoch !== spoken.epoch) {
-    const { revision, content } = last;
-    ownPast(task).spoken.set(`${judge}/${last.epoch}`, { revision, content });
-  }
-  task.spoken[judge] = spoken;
 }
 
 function dropUndefined(extras: VerdictExtras): VerdictExtras {

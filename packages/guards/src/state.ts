@@ -19,17 +19,24 @@ import { keepBrief, Shared, type KeptBrief, type KeptScope } from "./kept.js";
 import type { ResultBoard } from "./result-board.js";
 import { initialRecall, untouchedRecall, type RecallState } from "./recall.js";
 import type { UpstreamBook } from "./upstream-book.js";
-
-/** What was said last on one verdict subject. */
-export interface Spoken extends SpokenOfEpoch {
-  readonly ordinal: number;
-  readonly epoch: number;
-}
+import type { Trouble } from "./upstream-trouble.js";
 
 /** What a judge said last on one epoch. */
 export interface SpokenOfEpoch {
   readonly revision: number;
   readonly content: string;
+}
+
+/** What a judge said last of a task. */
+export interface Spoken {
+  readonly judge: Judge;
+  /** Verdicts on its subject so far. */
+  ordinal: number;
+  epoch: number;
+  revision: number;
+  content: string;
+  /** What another judge said: of most open tasks only one has spoken. */
+  readonly next: Spoken | undefined;
 }
 
 /** One delegation of a task. */
@@ -53,6 +60,8 @@ export interface EpochState {
   scope: KeptScope | undefined;
   mode: Mode;
   settled: boolean;
+  /** What it went through at upstreams until its report; undefined if nothing is counted. */
+  trouble: Trouble | undefined;
   /** What is known of the tasks that it delegated; see `ownFamily`. */
   family: Family | undefined;
   /** What it failed with, where its report says so and the log bears it out. */
@@ -67,7 +76,8 @@ export interface TaskState {
   readonly parent: TaskParent | undefined;
   readonly control: ControlState;
   current: EpochState | undefined;
-  readonly spoken: Partial<Record<Judge, Spoken>>;
+  /** What each judge said last of it, in one list; see `lastSpoken`. */
+  spoken: Spoken | undefined;
   /** Deadlines that are armed, by kind. */
   timers: Partial<Record<TimerKind, { readonly epoch: number; readonly deadlineMs: number }>>;
   /** Read it as it is; write to `ownPast`. */
@@ -143,7 +153,7 @@ export function initialTask(task: string, parent?: TaskParent): TaskState {
     parent,
     control: initialControl(),
     current: undefined,
-    spoken: {},
+    spoken: undefined,
     timers: noTimers,
     past: noPast,
   };
@@ -168,6 +178,7 @@ export function initialEpoch(entry: AdmittedOf<"delegate">, hash: string, shared
     scope: undefined,
     mode: "observe",
     settled: false,
+    trouble: undefined,
     family: undefined,
     failure: undefined,
   };

@@ -1,4 +1,5 @@
 import { judges, type Judge } from "@candor/contract";
+import { lastSpoken } from "./spoken.js";
 import type { TaskState } from "./state.js";
 
 /** An open task as the state API and the command line show it. */
@@ -30,7 +31,7 @@ export function viewTask(task: TaskState): TaskView {
   const { current } = task;
   const spoken: Partial<Record<Judge, number>> = {};
   for (const judge of judges) {
-    const last = task.spoken[judge];
+    const last = lastSpoken(task, judge);
     if (last !== undefined) spoken[judge] = last.ordinal;
   }
   return {

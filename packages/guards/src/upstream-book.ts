@@ -1,22 +1,10 @@
 import type { Payload, VerdictBody } from "@candor/contract";
+import { mostUpstreams, troubleAt, type Trouble } from "./upstream-trouble.js";
 
 /** How an upstream was used in a window. */
 export type UpstreamFigures = NonNullable<VerdictBody["upstreams"]>[number];
 
-type ErrorEvent = Payload<"error">;
 type Use = NonNullable<Payload<"report">["upstreams"]>[number];
-
-/** What a task's own events say of one upstream: calls that failed at first, and what came of them. */
-export interface Trouble {
-  readonly upstream: string;
-  troubled: number;
-  recovered: number;
-  failed: number;
-  /** Log sequence of the last error that it was given up over as the upstream's own fault; 0 if there is none. */
-  blamedAt: number;
-  /** What the same task went through at another one: most have trouble with one alone. */
-  readonly next: Trouble | undefined;
-}
 
 /** A task that blames an upstream, and whether it was said that nobody bears that out. */
 export interface Blame {
@@ -37,20 +25,13 @@ export interface UpstreamWindow {
   readonly blames: Blame[];
 }
 
-/** Upstreams of a run beyond these are not counted: their names are the agents' choice. */
-const mostUpstreams = 64;
 /** Tasks of a window that are told apart, and those that blame an upstream in it. */
 const mostTasks = 4_096;
 const mostBlames = 100;
 
-/** Types with which a task says that the upstream is at fault, and not what was asked of it. */
-const faults: ReadonlySet<string> = new Set(["transient", "unavailable"]);
-
 /** The health of a run's upstreams (D2), as a function of its log. Made once there is something to count. */
 export class UpstreamBook {
   readonly #windowMs: number;
-  /** What tasks that have not reported went through. */
-  readonly #pending = new Map<string, Trouble>();
   readonly #windows = new Map<string, UpstreamWindow>();
   /** Upstreams that were found degraded, as they stood then. */
   readonly degraded = new Map<string, UpstreamFigures>();
@@ -59,60 +40,33 @@ export class UpstreamBook {
     this.#windowMs = windowMs;
   }
 
-  /** @param seq log sequence of the error */
-  error(task: string, upstream: string, { type, attempt, finality, recovered }: ErrorEvent, seq: number): void {
-    const trouble = this.#troubleOf(task, upstream);
-    if (trouble === undefined) return;
-    if (attempt === 1) trouble.troubled += 1;
-    if (recovered || finality === "recoverable") return;
-    trouble.failed += 1;
-    if (faults.has(type)) trouble.blamedAt = seq;
-  }
-
-  recovered(task: string, upstream: string): void {
-    const trouble = this.#troubleOf(task, upstream);
-    if (trouble === undefined) return;
-    trouble.recovered += 1;
-    trouble.blamedAt = 0;
-  }
-
   /** The present window of each upstream. */
   get figures(): UpstreamFigures[] {
     return [...this.#windows.values()].map(({ figures }) => ({ ...figures }));
   }
 
-  /** A task's epoch is over: what it went through counts no more, unless it reports. */
-  forget(task: string): void {
-    this.#pending.delete(task);
-  }
-
   /**
    * A task reports: its calls count in the window of its report.
    *
+   * @param first what the task went through
    * @param atMs log time of the report
    * @returns each upstream that it used, with its window and what the task went through there
    */
-  report(task: string, uses: readonly Use[], atMs: number): { window: UpstreamWindow; trouble: Trouble | undefined }[] {
-    const first = this.#pending.get(task);
-    this.#pending.delete(task);
+  report(
+    task: string,
+    first: Trouble | undefined,
+    uses: readonly Use[],
+    atMs: number,
+  ): { window: UpstreamWindow; trouble: Trouble | undefined }[] {
     const firstTries = new Map(uses.map(({ upstream, firstTry }) => [upstream, firstTry]));
     for (let next = first; next !== undefined; next = next.next)
       if (!firstTries.has(next.upstream)) firstTries.set(next.upstream, 0);
     return [...firstTries].flatMap(([upstream, firstTry]) => {
       const window = this.#windowOf(upstream, atMs);
-      const trouble = find(first, upstream);
+      const trouble = troubleAt(first, upstream);
       if (window !== undefined) add(window, task, firstTry, trouble);
       return window === undefined ? [] : [{ window, trouble }];
     });
-  }
-
-  #troubleOf(task: string, upstream: string): Trouble | undefined {
-    const first = this.#pending.get(task);
-    const known = find(first, upstream);
-    if (known !== undefined || lengthOf(first) >= mostUpstreams) return known;
-    const trouble = { upstream, troubled: 0, recovered: 0, failed: 0, blamedAt: 0, next: first };
-    this.#pending.set(task, trouble);
-    return trouble;
   }
 
   /** The window of that time, the one before it closed for good. Log time that runs back counts in the last one. */
@@ -132,18 +86,6 @@ export class UpstreamBook {
     this.#windows.set(upstream, window);
     return window;
   }
-}
-
-function find(first: Trouble | undefined, upstream: string): Trouble | undefined {
-  let next = first;
-  while (next !== undefined && next.upstream !== upstream) next = next.next;
-  return next;
-}
-
-function lengthOf(first: Trouble | undefined): number {
-  let length = 0;
-  for (let next = first; next !== undefined; next = next.next) length += 1;
-  return length;
 }
 
 function add(window: UpstreamWindow, task: string, firstTry: number, trouble: Trouble | undefined): void {

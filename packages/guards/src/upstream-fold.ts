@@ -3,6 +3,7 @@ import type { Judgement } from "./judgement.js";
 import type { Speaker } from "./speaker.js";
 import type { EpochState, RunState, TaskState } from "./state.js";
 import { blame, UpstreamBook, type UpstreamWindow } from "./upstream-book.js";
+import { withError, withRecovery } from "./upstream-trouble.js";
 
 /**
  * Counts what an event says about an upstream, and speaks where a report passes a threshold of the policy (D2, D6). Only
@@ -17,36 +18,29 @@ export function foldUpstream(
 ): void {
   const rules = run.policy.upstreams;
   if (rules === undefined || run.revived || epoch !== task.current || task.control.standing === "closed") return;
-  if (entry.kind === "report") foldReport(run, task, { entry, rules }, speaker);
+  if (entry.kind === "report") foldReport(run, task, epoch, { entry, rules }, speaker);
   else if (entry.kind === "error" && entry.payload.upstream !== undefined) {
-    bookOf(run, rules).error(task.task, run.shared.text(entry.payload.upstream), entry.payload, entry.seq);
+    epoch.trouble = withError(epoch.trouble, run.shared.text(entry.payload.upstream), entry.payload, entry.seq);
   } else if (entry.kind === "retry" && entry.payload.outcome === "ok" && entry.payload.upstream !== undefined) {
-    bookOf(run, rules).recovered(task.task, run.shared.text(entry.payload.upstream));
+    epoch.trouble = withRecovery(epoch.trouble, run.shared.text(entry.payload.upstream));
   }
-}
-
-function bookOf(run: RunState, { windowMs }: UpstreamRules): UpstreamBook {
-  return (run.upstreams ??= new UpstreamBook(windowMs));
-}
-
-/** A later epoch begins, or the task is closed: what this one went through is nobody's report any more. */
-export function forgetUpstreams(run: RunState, { task }: TaskState): void {
-  run.upstreams?.forget(task);
 }
 
 function foldReport(
   run: RunState,
   task: TaskState,
+  epoch: EpochState,
   { entry, rules }: { readonly entry: AdmittedOf<"report">; readonly rules: UpstreamRules },
   speaker: Speaker,
 ): void {
   const { upstreams, claim } = entry.payload;
+  const { trouble: first } = epoch;
+  epoch.trouble = undefined;
   // A runtime that counts no calls says nothing of those that went well, so that the rest say nothing either.
-  if (upstreams === undefined) forgetUpstreams(run, task);
-  if (upstreams === undefined || (upstreams.length === 0 && run.upstreams === undefined)) return;
-  const book = bookOf(run, rules);
+  if (upstreams === undefined || (upstreams.length === 0 && first === undefined)) return;
+  const book = (run.upstreams ??= new UpstreamBook(rules.windowMs));
   let isNew = false;
-  for (const { window, trouble } of book.report(task.task, upstreams, speaker.nowMs)) {
+  for (const { window, trouble } of book.report(task.task, first, upstreams, speaker.nowMs)) {
     isNew = isDegraded(book, window, rules) || isNew;
     if (claim !== "pass" && trouble !== undefined && trouble.blamedAt > 0)
       blame(window, { task: task.task, epoch: entry.event.epoch, seq: trouble.blamedAt });

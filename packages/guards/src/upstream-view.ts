@@ -1,5 +1,6 @@
 import { hex, type AdmittedEvent } from "@candor/contract";
 import { UpstreamBook, type UpstreamFigures } from "./upstream-book.js";
+import { withError, withRecovery, type Trouble } from "./upstream-trouble.js";
 
 /** How a run's tasks used one upstream, all in all. */
 export interface UpstreamTotals extends Omit<UpstreamFigures, "fromMs"> {
@@ -18,18 +19,22 @@ const wholeRun = Number.MAX_SAFE_INTEGER;
  */
 export function upstreamTotals(entries: Iterable<AdmittedEvent>): UpstreamTotals[] {
   const book = new UpstreamBook(wholeRun);
+  const troubles = new Map<string, Trouble | undefined>();
   const tries = new Map<string, number>();
   const seen = new Set<string>();
   for (const { kind, payload, event, hash, seq, timeMs } of entries) {
     // The same event twice is a duplicate.
     if (seen.size === seen.add(hex(hash)).size) continue;
     const { task } = event;
-    if (kind === "delegate") book.forget(task);
-    else if (kind === "error" && payload.upstream !== undefined) book.error(task, payload.upstream, payload, seq);
+    const trouble = troubles.get(task);
+    if (kind === "delegate") troubles.delete(task);
+    else if (kind === "error" && payload.upstream !== undefined)
+      troubles.set(task, withError(trouble, payload.upstream, payload, seq));
     else if (kind === "retry" && payload.upstream !== undefined && payload.outcome === "ok")
-      book.recovered(task, payload.upstream);
+      troubles.set(task, withRecovery(trouble, payload.upstream));
     else if (kind === "report" && payload.upstreams !== undefined) {
-      book.report(task, payload.upstreams, timeMs);
+      book.report(task, trouble, payload.upstreams, timeMs);
+      troubles.delete(task);
       for (const use of payload.upstreams) tries.set(use.upstream, (tries.get(use.upstream) ?? 0) + use.tries);
     }
   }
