@@ -6,6 +6,7 @@ import { candor } from "../kit/candor.js";
 import { announced, compilePrograms, composeProgram, type Part, type ReadmeProgram } from "../kit/readme-program.js";
 import { startReadmeStage, type ReadmeStage } from "../kit/readme-stage.js";
 import {
+  anchorsOf,
   inlineCode,
   localLinks,
   packageReadmes,
@@ -204,8 +205,11 @@ describe("every README", () => {
   it("links and names only files that exist", () => {
     const sources = sourceFiles();
     for (const readme of all) {
-      for (const link of localLinks(readme)) {
-        expect(existsSync(join(root, readme.folder, link)), `${name(readme)}: ${link}`).toBe(true);
+      for (const { path, anchor } of localLinks(readme)) {
+        const target = join(root, path === "" ? name(readme) : join(readme.folder, path));
+        expect(existsSync(target), `${name(readme)}: ${path}`).toBe(true);
+        if (anchor !== undefined)
+          expect(anchorsOf(readFileSync(target, "utf8")), `${name(readme)}: ${path}`).toContain(anchor);
       }
       for (const file of inlineCode(readme).filter((code) => /^[\w./-]+\.ts$/.test(code))) {
         expect(

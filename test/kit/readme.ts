@@ -55,11 +55,28 @@ export function inlineCode({ text }: Readme): string[] {
   return [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
 }
 
-/** Targets of links within the checkout, anchors left out. */
-export function localLinks({ text }: Readme): string[] {
-  return [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
-    .map(([, link = ""]) => link)
-    .filter((link) => !link.includes("://"));
+/** A link within the checkout. */
+interface LocalLink {
+  /** As seen from the README's folder; empty for a place in the README itself. */
+  readonly path: string;
+  /** Name of the heading that it leads to. */
+  readonly anchor: string | undefined;
+}
+
+export function localLinks({ text }: Readme): LocalLink[] {
+  return [...text.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)]
+    .map(([, path = "", anchor]) => ({ path, anchor }))
+    .filter(({ path }) => !path.includes("://"));
+}
+
+/** The names that headings of a text can be linked to by, as GitHub forms them. */
+export function anchorsOf(text: string): string[] {
+  return [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
 
 /** Every TypeScript file of packages, services and tests, as seen from the checkout. */
