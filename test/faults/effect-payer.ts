@@ -43,13 +43,14 @@ async function work({ servers, credentials, spoolDir, tokenFile, service, hold }
   const task = await agent.accept(readFileSync(tokenFile, "utf8"));
   await task.run(async (ctx) => {
     await waitAt("before");
-    await ctx.effect({ intent: "charge", covers: "pay", arguments: order, probe }, async (effect) => {
+    const paid = await ctx.effect({ intent: "charge", covers: "pay", arguments: order, probe }, async (effect) => {
       await waitAt("dispatched");
       const { id } = await pay(service, { ...order, idempotencyKey: effect.key, signal: effect.signal });
       effect.identify({ payment: id });
       await waitAt("answered");
       return id;
     });
+    say(`paid ${paid}`);
     await waitAt("done");
     return { claim: "pass" };
   });

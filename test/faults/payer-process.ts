@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { PayerJob } from "./effect-payer.js";
 
-const program = fileURLToPath(new URL("effect-payer.js", import.meta.url));
+const builtBeside = fileURLToPath(new URL("effect-payer.js", import.meta.url));
+/** The built program. From the sources under vitest, and from `test/dist` when run built. */
+const program = builtBeside.replace("/test/faults/", "/test/dist/faults/");
 
 export interface PayerProcess {
   /** Resolves once it waits where it was told to, or has ended. */

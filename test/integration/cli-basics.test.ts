@@ -49,6 +49,16 @@ describe("Q2 Q3 the command as a process", () => {
     await once(shell, "close");
     expect({ out, err }).toEqual({ out: "[\n", err: "exit 0\n" });
   });
+
+  it.runIf(process.platform === "linux")("fails where its output does not get all into its file", async () => {
+    const script = `"$0" "$1" explain --json > /dev/full; echo "exit $?"`;
+    const shell = spawn("sh", ["-c", script, process.execPath, candorPath]);
+    let text = "";
+    for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await once(shell, "close");
+    expect(text).toMatch(/"code":"store-full"/);
+    expect(text).toMatch(/exit 4\n/);
+  });
 });
 
 describe("B7 candor auth", () => {

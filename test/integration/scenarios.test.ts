@@ -23,7 +23,7 @@ import {
   type Run,
 } from "@candor/orchestrator";
 import { connectSubagent, type Subagent, type SubagentTask } from "@candor/subagent";
-import { candor } from "../kit/candor.js";
+import { candor, candorHere } from "../kit/candor.js";
 import { HandAgent } from "../kit/hand-agent.js";
 import { startWorld, type World } from "../kit/world.js";
 
@@ -282,6 +282,8 @@ describe("scenarios", () => {
       reports: 1,
       subagents: [{ actor: "payer", count: 1, confirmed: 0, selfReported: { count: 0, brier: null } }],
     });
+    const none = await candorHere(["calibration", "no-such-run", ...place]);
+    expect([none.exit, none.stderr]).toEqual([2, expect.stringContaining("not-found") as string]);
     const text = (await candor(["calibration", ...place])).stdout;
     expect(text).toMatch(/^1 report with a probe's answer in 1 run\./);
     expect(text).toMatch(/payer +1 +0 +0\.0000 +– +0/);

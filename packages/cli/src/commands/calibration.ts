@@ -11,6 +11,7 @@ import { withProgress } from "../output/progress.js";
 import { table } from "../output/table.js";
 import { locate, withConnection, withPlaceOptions, type PlaceOptions } from "../place-options.js";
 import { listRuns } from "../story/run-list.js";
+import { nothingOf } from "../story/run-log.js";
 import { readMessages } from "../story/stream-messages.js";
 
 type CalibrationOptions = CommonOptions & PlaceOptions;
@@ -38,6 +39,7 @@ async function readCalibration(
     say(`${index} of ${runs.length} runs read`);
     const lane = laneOf(id, lanes);
     const entries = (await readMessages(bus, streams.log, `candor.log.${lane}.${id}.>`)).map(admit);
+    if (entries.length === 0) throw nothingOf(`a run ${id}`, "run");
     samples.push(...calibrationSamples(entries, { lane, operator }, verifySignature));
   }
   return { runs: runs.length, reports: samples.length, subagents: calibrate(samples) };

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -99,15 +98,15 @@ function addList(group: Command, context: Context): void {
 }
 
 /** To a file that is not there yet, or to standard output. */
-async function copy(body: EvidenceBody, file: string | undefined): Promise<void> {
+async function copy({ terminal }: Context, body: EvidenceBody, file: string | undefined): Promise<void> {
   if (file === undefined) {
-    for await (const chunk of body) if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+    for await (const chunk of body) await terminal.bytes(chunk);
     return;
   }
   try {
     await pipeline(Readable.from(body, { objectMode: false }), createWriteStream(file, { flags: "wx", mode: 0o600 }));
   } catch (cause) {
-    if (isCandorError(cause)) throw cause;
+    if (isCandorError(cause) || (cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
     throw new CandorError(
       "folder-not-writable",
       `${file} can't be written: it must not exist, and its folder must be yours to write.`,
@@ -129,7 +128,7 @@ function addCat(group: Command, context: Context): void {
     )
     .action(async (run: string, sha256: string, options: PlaceOptions & { readonly out?: string }) => {
       await withEvidence(context, options, run, async (bus, pieces) => {
-        await copy(bodyOf(bus, run, pieceOf(pieces, sha256)), options.out);
+        await copy(context, bodyOf(bus, run, pieceOf(pieces, sha256)), options.out);
       });
     });
 }

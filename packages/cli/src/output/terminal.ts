@@ -1,4 +1,5 @@
 import { createColors } from "picocolors";
+import type { Stream } from "./whole-writes.js";
 
 type Colors = ReturnType<typeof createColors>;
 
@@ -6,6 +7,8 @@ type Colors = ReturnType<typeof createColors>;
 export interface Terminal {
   /** A result, with a newline added. */
   readonly out: (text: string) => void;
+  /** A part of a result as it is. Resolves once it is written. */
+  readonly bytes: (part: Uint8Array) => Promise<void>;
   /** Something said on the way, with a newline added. */
   readonly note: (text: string) => void;
   /** Colours for what goes to stdout; they do nothing in a pipe or under NO_COLOR. */
@@ -15,8 +18,6 @@ export interface Terminal {
   /** Width of stdout; undefined where there is none, as in a pipe. */
   readonly columns: number | undefined;
 }
-
-type Stream = Pick<NodeJS.WriteStream, "write"> & { readonly isTTY?: boolean; readonly columns?: number };
 
 export interface TerminalOptions {
   readonly stdout: Stream;
@@ -32,6 +33,13 @@ export function createTerminal({ stdout, stderr, environment }: TerminalOptions)
     out: (text) => {
       stdout.write(`${text}\n`);
     },
+    bytes: (part) =>
+      new Promise((resolve, reject) => {
+        stdout.write(part, (error) => {
+          if (error) reject(error);
+          else resolve();
+        });
+      }),
     note: (text) => {
       stderr.write(`${text}\n`);
     },

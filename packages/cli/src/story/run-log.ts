@@ -73,17 +73,19 @@ export async function readRunLog(
     readMessages(bus, streams.verdicts, `candor.vd.${lane}.${run}.${scope}`),
   ]);
   if (own.length === 0) {
-    const what = task === undefined ? `a run ${run}` : `a task ${task} of run ${run}`;
-    throw new CandorError(
-      "not-found",
-      `The log holds nothing of ${what}: check the id; "candor run list" shows the runs there are.`,
-      {
-        path: task === undefined ? "run" : "task",
-      },
-    );
+    throw task === undefined ? nothingOf(`a run ${run}`, "run") : nothingOf(`a task ${task} of run ${run}`, "task");
   }
   const entries = [...ofRun, ...own].sort((a, b) => a.seq - b.seq).map(admit);
   const fleet = fleetOf(entries);
   const key = fleet === undefined ? ({ state: "withheld" } as const) : await readProseKey(bus, { fleet, run });
   return { run, lane, entries, verdicts: verdictsIn(verdicts), key };
+}
+
+/** @param what is named, for people */
+export function nothingOf(what: string, path: "run" | "task"): CandorError {
+  return new CandorError(
+    "not-found",
+    `The log holds nothing of ${what}: check the id; "candor run list" shows the runs there are.`,
+    { path },
+  );
 }
