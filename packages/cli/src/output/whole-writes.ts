@@ -4,6 +4,8 @@ import { CandorError } from "@candor/contract";
 /** What a terminal needs of a stream. */
 export type Stream = Pick<NodeJS.WriteStream, "write"> & { readonly isTTY?: boolean; readonly columns?: number };
 
+type Done = (error?: Error | null) => void;
+
 const noRoom: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /**
@@ -17,7 +19,7 @@ export function wholeWrites(stream: NodeJS.WriteStream & { readonly fd: number }
   // that of a pipe it follows no symbolic links.
   const kind = fstatSync(stream.fd, { bigint: true });
   if (stream.isTTY || kind.isFIFO() || kind.isSocket()) return stream;
-  const write = (chunk: Uint8Array | string, ...rest: readonly unknown[]): boolean => {
+  const write = (chunk: Uint8Array | string, ...rest: readonly (Done | BufferEncoding | undefined)[]): boolean => {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     try {
       for (let done = 0; done < bytes.length;) done += writeSync(stream.fd, bytes, done);
