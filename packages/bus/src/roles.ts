@@ -45,8 +45,6 @@ interface RoleRow {
   readonly api: (name: string) => readonly string[];
   /** Subjects it may subscribe, its inbox aside. */
   readonly subscribe: (name: string) => readonly string[];
-  /** May answer requests, that is publish once on the reply subject of a message it received. */
-  readonly answers?: true;
 }
 
 /** A reader of its own on one stream: pull consumers, nothing that changes the stream. */
@@ -77,6 +75,14 @@ const intentKeys = lookUp(streams.keys, "candor.key.>");
 const evidence = lookUp(streams.evidence, "candor.evidence.>");
 const evidenceNames = `STREAM.INFO.${streams.evidence}`;
 
+/**
+ * Where those wait for an answer who may ask a guard: the server's own reply subjects for what other accounts import, and
+ * the inboxes of operators. They are random, and no guard can read along. The server's `allow_responses` would do as well,
+ * but it keeps a note of every message with a reply subject, and what a consumer delivers has one: reading the log then
+ * costs the server several times as much, and more with every message.
+ */
+const askers = ["_R_.>", `${inboxPrefix("operator", "*")}.>`];
+
 /** Everything that each role may do on the server. What is not listed is refused. */
 export const roleTable = {
   operator: {
@@ -87,7 +93,7 @@ export const roleTable = {
   },
   guard: {
     inLogAccount: true,
-    publish: () => ["candor.in.guard.guard.>", "candor.vd.>", "candor.quarantine.>", "candor.checkpoint.>"],
+    publish: () => ["candor.in.guard.guard.>", "candor.vd.>", "candor.quarantine.>", "candor.checkpoint.>", ...askers],
     api: () => [
       ...[streams.log, streams.verdicts].flatMap((stream) => [...reading(stream), ...anyLookUp(stream)]),
       // What is over its retention goes; deleting single messages the stream itself denies.
@@ -96,7 +102,6 @@ export const roleTable = {
       `STREAM.PURGE.${streams.evidence}`,
     ],
     subscribe: () => ["candor.live.>", "candor.guard.state.>", "$SRV.>"],
-    answers: true,
   },
   prober: {
     inLogAccount: false,

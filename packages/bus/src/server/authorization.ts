@@ -22,8 +22,6 @@ export interface ServerIdentity {
 export interface Permissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May publish once on the reply subject of a message it received. */
-  readonly answers: boolean;
 }
 
 /** What an identity may publish and subscribe, as the server checks it. */
@@ -33,7 +31,6 @@ export function permissionsOf(role: IdentityRole, name: string): Permissions {
   return {
     publish: [...row.publish(name), ...row.api(name).map((request) => `${prefix}.${request}`)],
     subscribe: [`${inboxPrefix(role, name)}.>`, ...row.subscribe(name)],
-    answers: "answers" in row,
   };
 }
 
@@ -44,12 +41,11 @@ function list(subjects: readonly string[], indent: string): string {
 }
 
 function user(identity: ServerIdentity): string {
-  const { publish, subscribe, answers } = permissionsOf(identity.role, identity.name);
-  const responses = answers ? `\n        allow_responses: { max: 1, expires: "1m" }` : "";
+  const { publish, subscribe } = permissionsOf(identity.role, identity.name);
   return `      # ${identity.role} ${identity.name}
       { nkey: ${identity.connectionKey}, permissions: {
         publish: { allow: ${list(publish, "        ")} }
-        subscribe: { allow: ${list(subscribe, "        ")} }${responses}
+        subscribe: { allow: ${list(subscribe, "        ")} }
       } }
 `;
 }
