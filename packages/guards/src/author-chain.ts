@@ -1,4 +1,5 @@
 import { equalBytes, zeroHash, type AdmittedEvent, type AdmittedOf, type EventKind } from "@candor/contract";
+import { bytesOfNumber, hashNumber } from "./hash-number.js";
 import { isOf, WaitingEvents } from "./waiting-events.js";
 
 /**
@@ -9,18 +10,6 @@ import { isOf, WaitingEvents } from "./waiting-events.js";
  * of a chain by all 32 bytes, and finds it.
  */
 const numbersKept = 2;
-const bytesOfNumber = 8;
-/** Without the highest bit of its exponent any number is finite, so that all of its other bits count. */
-const finite = 0b1011_1111;
-
-const view = new DataView(new ArrayBuffer(bytesOfNumber));
-
-/** Eight bytes of a hash as a number. */
-function numberAt(hash: Uint8Array, offset: number): number {
-  for (let i = 0; i < bytesOfNumber; i += 1) view.setUint8(i, hash[offset + i] ?? 0);
-  view.setUint8(0, (hash[offset] ?? 0) & finite);
-  return view.getFloat64(0);
-}
 
 export type ChainFault = "log-fork" | "chain-broken";
 
@@ -42,7 +31,6 @@ const nothing: Offered = { ready: [], waiting: false };
  */
 export class AuthorChain {
   #next = 1;
-  /** A list of numbers weighs 180 bytes less than an array of bytes, whose buffer stands outside of the heap. */
   #hashes: number[] = [];
   #waiting: WaitingEvents | undefined;
 
@@ -110,8 +98,8 @@ export class AuthorChain {
   #take({ hash }: AdmittedEvent): void {
     const at = (this.#next - 1) * numbersKept;
     if (at === this.#hashes.length) this.#grow();
-    this.#hashes[at] = numberAt(hash, 0);
-    this.#hashes[at + 1] = numberAt(hash, bytesOfNumber);
+    this.#hashes[at] = hashNumber(hash, 0);
+    this.#hashes[at + 1] = hashNumber(hash, bytesOfNumber);
     this.#next += 1;
   }
 
@@ -135,9 +123,9 @@ export class AuthorChain {
 
   #isKnown(seq: number, hash: Uint8Array): boolean {
     const at = (seq - 1) * numbersKept;
-    // Unlike ===, it tells 0 from −0, which are two hashes.
     return (
-      Object.is(this.#hashes[at], numberAt(hash, 0)) && Object.is(this.#hashes[at + 1], numberAt(hash, bytesOfNumber))
+      Object.is(this.#hashes[at], hashNumber(hash, 0)) &&
+      Object.is(this.#hashes[at + 1], hashNumber(hash, bytesOfNumber))
     );
   }
 }

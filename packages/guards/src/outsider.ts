@@ -1,10 +1,10 @@
 import type { AdmittedEvent, AdmittedOf, QuarantineCode } from "@candor/contract";
-import type { ClosedTask, RunState, TaskState } from "./state.js";
+import type { LateFacts } from "./closed-tasks.js";
+import type { RunState, TaskState } from "./state.js";
 
 /** What is known of a run by which an event can be refused: a run's own state, or what is left of a closed one. */
-export type KnownRun = Pick<RunState, "fleet" | "probers"> & {
+export type KnownRun = Pick<RunState, "fleet" | "probers" | "closed"> & {
   readonly policy: Pick<RunState["policy"], "lateEventsPerActor">;
-  readonly closed: ReadonlyMap<string, ClosedTask>;
 };
 
 export interface Refusal {
@@ -60,7 +60,7 @@ export function mayHoldGhost({ control, current, past }: TaskState): boolean {
 }
 
 /** What is known of late events to a task that was read again. */
-export function lateOf(task: TaskState): Pick<ClosedTask, "late" | "mayHoldGhost"> {
+export function lateOf(task: TaskState): LateFacts {
   return { late: task.past.late, mayHoldGhost: mayHoldGhost(task) };
 }
 
@@ -77,11 +77,12 @@ export const usedUp: Refusal = {
 /** Refuses what comes to a closed task and can be refused without its history. */
 export function refuseUnread(run: KnownRun, entry: AdmittedEvent): Refusal | undefined {
   const { task, role, actor } = entry.event;
-  const closed = run.closed.get(task);
-  const outsider = refuseOutsider(run, closed?.actors ?? "", entry);
+  const actors = run.closed.actorsOf(task);
+  const outsider = refuseOutsider(run, actors ?? "", entry);
   if (outsider !== undefined || role === "orch" || role === "guard") return outsider;
-  if (closed === undefined || (closed.mayHoldGhost === true && isDispatch(entry))) return undefined;
-  return (closed.late?.get(actor) ?? 0) >= run.policy.lateEventsPerActor ? usedUp : undefined;
+  const facts = run.closed.lateFacts(task);
+  if (actors === undefined || (facts?.mayHoldGhost === true && isDispatch(entry))) return undefined;
+  return (facts?.late.get(actor) ?? 0) >= run.policy.lateEventsPerActor ? usedUp : undefined;
 }
 
 /** Closed tasks that are known at once, of all closed runs of a lane. */

@@ -9,6 +9,7 @@ import {
   type TimerKind,
 } from "@candor/contract";
 import { AuthorChain } from "./author-chain.js";
+import { ClosedTasks } from "./closed-tasks.js";
 import { initialDisclosure, type DisclosureState } from "./disclosure-state.js";
 import type { DispatchState } from "./dispatch-state.js";
 import { EffectLedger } from "./effect-ledger.js";
@@ -108,16 +109,6 @@ export function ownPast(task: TaskState): TaskPast {
   return task.past;
 }
 
-/** What is known of a closed task without reading its history again. */
-export interface ClosedTask {
-  /** Actors that its delegations name, as `actorText`. */
-  readonly actors: string;
-  /** Events of each actor since it was closed, once it was read again. */
-  late?: ReadonlyMap<string, number>;
-  /** As `mayHoldGhost`, once it was read again. */
-  mayHoldGhost?: boolean;
-}
-
 export interface RunState {
   readonly run: string;
   readonly fleet: string;
@@ -133,8 +124,8 @@ export interface RunState {
   /** The run itself, task `_run`. */
   readonly self: TaskState;
   readonly tasks: Map<string, TaskState>;
-  /** Closed tasks: who took part in them, so that a late event is known as late, and an outsider's as such. */
-  readonly closed: Map<string, ClosedTask>;
+  /** Closed tasks, as far as something late can be refused by it. */
+  readonly closed: ClosedTasks;
   /** How the run's tasks used what they call; undefined until there is something to count. */
   upstreams: UpstreamBook | undefined;
   /** What tasks of this run have in common. */
@@ -199,7 +190,7 @@ export function initialRun(entry: AdmittedOf<"run-open">, policy: Policy): RunSt
     subFleets: undefined,
     self: initialTask(entry.event.task),
     tasks: new Map(),
-    closed: new Map(),
+    closed: new ClosedTasks(),
     upstreams: undefined,
     shared: new Shared(),
     results: undefined,
