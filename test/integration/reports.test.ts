@@ -296,10 +296,17 @@ describe("upward reports", () => {
     },
   );
 
-  it("Q1 an agent that ends without a report is for a person too", async () => {
-    const { end, asked } = await chase({ redispatches: 1, verifier: check(0) }, [], undefined, {
-      start: () => Promise.reject(new TypeError("exit code 137")),
-    });
+  const endings: [how: string, start: () => Promise<unknown>][] = [
+    ["later", () => Promise.reject(new TypeError("exit code 137"))],
+    [
+      "at once",
+      () => {
+        throw new TypeError("exit code 137");
+      },
+    ],
+  ];
+  it.each(endings)("Q1 an agent that ends %s, without a report, is for a person too", async (_, start) => {
+    const { end, asked } = await chase({ redispatches: 1, verifier: check(0) }, [], undefined, { start });
     expect(asked).toMatchObject([{ why: "agent-ended", sentence: expect.stringContaining("137") as string }]);
     expect(end.kind).toBe("left");
   });

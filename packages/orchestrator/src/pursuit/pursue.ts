@@ -86,7 +86,9 @@ class Chase {
     this.#say(delegation.epoch, "delegated", `epoch ${delegation.epoch} is delegated`);
     const ended: { error?: unknown } = {};
     const failed = new Promise<"agent-ended">((resolve) => {
-      Promise.resolve(start(delegation)).catch((error: unknown) => {
+      // Asynchronous, so that one that throws right away is an agent that ended, and no end of the pursuit.
+      const started = async (): Promise<unknown> => start(delegation);
+      started().catch((error: unknown) => {
         ended.error = error;
         resolve("agent-ended");
       });
