@@ -1,4 +1,5 @@
-import { headers as newHeaders, type MsgHdrs } from "@nats-io/transport-node";
+import { MsgHdrsImpl, type MsgHdrs } from "@nats-io/transport-node";
+import { CandorError } from "@candor/contract";
 import { isConnected, watchConnection } from "./connection-watch.js";
 import type { Link } from "./link.js";
 import { readAnswer, type PublishAnswer } from "./publish-answer.js";
@@ -18,25 +19,38 @@ export interface PublishedMessage {
   readonly headers?: MsgHdrs | undefined;
 }
 
-/** The headers of a message, or undefined for none. */
+/** A header's value, which is one line. */
+function line(text: string): string[] {
+  if (!/[\r\n]/.test(text)) return [text];
+  throw new CandorError("bad-argument", "What a publish expects must name a subject, which is one line.", {
+    path: "expect.subject",
+  });
+}
+
+/**
+ * The headers of a message, or undefined for none.
+ * @throws CandorError `bad-argument` for an expectation that names no subject
+ */
 export function publishHeaders(
   expect: Expectation | undefined,
-  more: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, string>> | undefined,
 ): MsgHdrs | undefined {
-  const all = Object.entries(more);
-  if (expect !== undefined) {
-    all.push(["Nats-Expected-Last-Subject-Sequence", String(expect.sequence)]);
-    if (expect.subject !== undefined) all.push(["Nats-Expected-Last-Subject-Sequence-Subject", expect.subject]);
-  }
-  if (all.length === 0) return undefined;
-  const headers = newHeaders();
-  for (const [name, value] of all) headers.append(name, value);
+  const others = Object.entries(more ?? {});
+  if (expect === undefined && others.length === 0) return undefined;
+  // Names as they are: to look for others in a different case, as `append` does, costs more than all the rest.
+  const headers = MsgHdrsImpl.fromRecord({
+    ...(expect === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence": [String(expect.sequence)] }),
+    ...(expect?.subject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": line(expect.subject) }),
+  });
+  for (const [name, value] of others) headers.append(name, value);
   return headers;
 }
 
 interface Waiting {
   readonly subject: string;
-  readonly timer: NodeJS.Timeout;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly timeoutMs: number;
   readonly resolve: (answer: PublishAnswer) => void;
 }
 
@@ -59,8 +73,27 @@ export function openAttempts(link: Link): Attempts {
     const one = waiting.get(token);
     if (one === undefined) return;
     waiting.delete(token);
-    clearTimeout(one.timer);
     one.resolve(answer);
+  };
+  // One timer for all, and left to run when what it was set for is answered: almost all are, long before.
+  let sweepAt = Number.POSITIVE_INFINITY;
+  let sweep: NodeJS.Timeout | undefined;
+  const sweepBy = (deadline: number): void => {
+    if (deadline >= sweepAt) return;
+    clearTimeout(sweep);
+    sweepAt = deadline;
+    sweep = setTimeout(giveUp, Math.max(0, deadline - performance.now())).unref();
+  };
+  const giveUp = (): void => {
+    sweepAt = Number.POSITIVE_INFINITY;
+    // A timer may fire within the millisecond before its time.
+    const now = performance.now() + 1;
+    let next = Number.POSITIVE_INFINITY;
+    for (const [token, { deadline, timeoutMs }] of waiting) {
+      if (deadline <= now) settle(token, { type: "silence", reason: `no answer within ${Math.round(timeoutMs)} ms` });
+      else next = Math.min(next, deadline);
+    }
+    sweepBy(next);
   };
   const settleAll = (answer: PublishAnswer): void => {
     for (const token of [...waiting.keys()]) settle(token, answer);
@@ -91,10 +124,9 @@ export function openAttempts(link: Link): Attempts {
       }
       return new Promise((resolve) => {
         const token = (lastToken += 1);
-        const timer = setTimeout(() => {
-          settle(token, { type: "silence", reason: `no answer within ${Math.round(timeoutMs)} ms` });
-        }, timeoutMs);
-        waiting.set(token, { subject, timer, resolve });
+        const deadline = performance.now() + timeoutMs;
+        waiting.set(token, { subject, deadline, timeoutMs, resolve });
+        sweepBy(deadline);
         try {
           const reply = inbox.subject(token);
           link.nc.publish(subject, bytes, headers === undefined ? { reply } : { reply, headers });
@@ -105,6 +137,7 @@ export function openAttempts(link: Link): Attempts {
     },
     close: () => {
       stop();
+      clearTimeout(sweep);
       if (!link.nc.isClosed()) inbox.close();
       settleAll({ type: "silence", reason: "the publisher was closed" });
     },

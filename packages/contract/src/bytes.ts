@@ -5,10 +5,12 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+const hexOf: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /** Lower-case hexadecimal. */
 export function hex(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  for (const byte of bytes) text += hexOf[byte] as string;
   return text;
 }
 

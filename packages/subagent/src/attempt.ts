@@ -56,7 +56,7 @@ export async function attempt<T>(
   desk.coverage.expect(options.covers);
   desk.work.calls += 1;
   return await desk.calls.follow({ operation, covers: options.covers }, (left) =>
-    tryAll(desk, new Row(desk, operation, options, left), options, run),
+    tryAll(desk, new Row(desk, operation, options, left()), options, run),
   );
 }
 

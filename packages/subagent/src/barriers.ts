@@ -52,10 +52,11 @@ export class Barriers {
    * flushed to disk soon: if the machine fails before that, the log has an event that the spool has not, and nobody goes
    * on from there.
    */
-  async record(draft: Fenced, patienceMs: number): Promise<RecordedAt | undefined> {
+  async record(draft: Fenced, patienceMs: number, alongside?: () => void): Promise<RecordedAt | undefined> {
     const { spool } = this.#options;
     spool.event(draft.seq, draft.kind, draft.frame, draft.expect);
     spool.flushSoon();
+    alongside?.();
     return await this.resolve(draft, { ambiguous: false, patienceMs });
   }
 

@@ -8,7 +8,7 @@ import {
   type EvidencePort,
   type Publisher,
 } from "@candor/bus";
-import { CandorError, isCandorError, liveSubject, parseStoredSubject, storedSubject, streams } from "@candor/contract";
+import { CandorError, isCandorError, liveSubject, streams } from "@candor/contract";
 import type { Expectation, LiveMessage, LookUpStream, PublishOutcome, Stored, TaskBus } from "./ports.js";
 
 /** The bus as a task sees it. */
@@ -86,10 +86,11 @@ export class BusPort implements TaskBus {
 
 /** Where a published event of this agent is stored; its lane is that of the expectation, which is of the same run. */
 function storedFor(published: string, expected: string): string | undefined {
-  const lane = parseStoredSubject(expected)?.lane;
-  const [, , , actor, run, task, kind] = published.split(".");
-  if (lane === undefined || actor === undefined || run === undefined || task === undefined) return undefined;
-  return storedSubject({ lane, role: "agent", actor, run, task, kind: kind as "effect" });
+  // Both were put together of checked parts.
+  const [, log, lane] = expected.split(".");
+  const [, word, role, actor, run, task, kind] = published.split(".");
+  if (log !== "log" || word !== "in") return undefined;
+  return ["candor.log", lane, run, task, role, actor, kind].join(".");
 }
 
 function failedOutcome(error: unknown): PublishOutcome {

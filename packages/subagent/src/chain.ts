@@ -20,12 +20,18 @@ export interface ChainOptions {
   readonly now?: () => number;
 }
 
+interface Subjects {
+  readonly published: string;
+  readonly stored: string;
+}
+
 /** One author's chain as it stands: number and hash of its last event, and what it comes to. */
 export class Chain {
   readonly #options: ChainOptions;
   readonly #tally = new Tally();
   #last = 0;
   #head: Uint8Array = zeroHash;
+  readonly #subjectsOf = new Map<EventKind, Subjects>();
 
   constructor(options: ChainOptions) {
     this.#options = options;
@@ -60,13 +66,21 @@ export class Chain {
 
   /** Subject that its events of a kind are published on. */
   published(kind: EventKind): string {
-    const { actor, run, task } = this.#options.place;
-    return publishedSubject({ role: "agent", actor, run, task, kind });
+    return this.#subjects(kind).published;
   }
 
   /** Subject that they are stored under. */
   stored(kind: EventKind): string {
-    const { lane, actor, run, task } = this.#options.place;
-    return storedSubject({ lane, role: "agent", actor, run, task, kind });
+    return this.#subjects(kind).stored;
+  }
+
+  /** Made and checked once a kind. */
+  #subjects(kind: EventKind): Subjects {
+    const known = this.#subjectsOf.get(kind);
+    if (known !== undefined) return known;
+    const address = { ...this.#options.place, role: "agent", kind } as const;
+    const made = { published: publishedSubject(address), stored: storedSubject(address) };
+    this.#subjectsOf.set(kind, made);
+    return made;
   }
 }

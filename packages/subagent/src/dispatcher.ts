@@ -81,9 +81,14 @@ export class Dispatcher {
     }
   }
 
-  async outcome(plan: Planned, { phase, dispatch, identifiers = {}, keyRead }: OutcomeFacts): Promise<Recorded> {
+  /**
+   * Tells what came of a dispatch.
+   * @param alongside called right after it was handed over to be sent, for what is to reach the server with it
+   */
+  outcome(plan: Planned, facts: OutcomeFacts, alongside?: () => void): Promise<Recorded> {
+    const { phase, dispatch, identifiers = {}, keyRead } = facts;
     const { intent, key, target, covers, member } = plan;
-    return await this.#options.recorder.record("effect", {
+    const outcome = {
       phase,
       intent,
       key,
@@ -93,7 +98,8 @@ export class Dispatcher {
       ...(covers === undefined ? {} : { covers }),
       ...(member === undefined ? {} : { member }),
       ...(plan.minted && keyRead === false ? { keyUnread: true as const } : {}),
-    });
+    };
+    return this.#options.recorder.record("effect", outcome, alongside);
   }
 
   /** Undefined if the fence refused it. Claim and dispatch go out together. */
@@ -115,15 +121,15 @@ export class Dispatcher {
       async () => {
         desk.requireUnreported();
         book.requireRoom(plan);
-        const fence = await control.fence();
-        if (plan.minted) {
-          this.#claimed.add(key);
-          claim = keys.claim(key, plan.arguments, dispatchMs);
-        }
-        claim.catch(() => undefined);
-        return fence;
+        return await control.fence();
       },
       dispatchMs,
+      () => {
+        if (!plan.minted) return;
+        this.#claimed.add(key);
+        claim = keys.claim(key, plan.arguments, dispatchMs);
+        claim.catch(() => undefined);
+      },
     );
     const recorded = await within(recording, dispatchMs * 2);
     if (recorded === undefined) {

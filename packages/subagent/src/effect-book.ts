@@ -42,6 +42,14 @@ function listed({ dispatch, intent, key, target }: InFlight): InFlight {
   return { dispatch, intent, key, target };
 }
 
+/** Bytes of an entry of a manifest beside its three texts, at most: names, number, and the texts' lengths. */
+const entryBytes = 52;
+
+/** Bytes that an effect takes in a manifest, or some more. */
+function weight({ intent, key, target }: Omit<InFlight, "dispatch">): number {
+  return entryBytes + Buffer.byteLength(intent) + Buffer.byteLength(key) + Buffer.byteLength(target);
+}
+
 /** The effects of this epoch as its own chain tells them: what a report declares and an in-flight manifest lists. */
 export class EffectBook {
   readonly #byDispatch = new Map<number, BookedEffect>();
@@ -89,7 +97,7 @@ export class EffectBook {
         `A report owns up to ${mostDispatches} effects, and this task has dispatched so many: ${effect.intent} does not run. Report, and have the rest delegated as another task.`,
       );
     }
-    const bytes = encodeCanonical(listed({ ...effect, dispatch: Number.MAX_SAFE_INTEGER })).length;
+    const bytes = weight(effect);
     if (this.#open.size < mostInFlight && this.#openBytes + bytes <= inFlightBytes) return;
     throw new CandorError(
       "too-large",
@@ -110,7 +118,7 @@ export class EffectBook {
   #weigh(dispatch: number): void {
     const effect = this.#byDispatch.get(dispatch);
     const isOpen = effect !== undefined && openPhases.has(effect.phase);
-    const bytes = isOpen ? encodeCanonical(listed(effect)).length : 0;
+    const bytes = isOpen ? weight(effect) : 0;
     this.#openBytes += bytes - (this.#open.get(dispatch) ?? 0);
     if (isOpen) this.#open.set(dispatch, bytes);
     else this.#open.delete(dispatch);

@@ -63,7 +63,12 @@ export function mintedKeys(intents: Payload<"delegate">["intents"]): MintedKeys 
  * @throws CandorError `intent-key-unknown` for one that the delegation minted no key for, unless in observe mode;
  *   `bad-argument`
  */
-export function planEffect(options: EffectOptions, minted: MintedKeys, mode: Mode, dataKey: Uint8Array): Planned {
+export function planEffect(
+  options: EffectOptions & NamedEffect,
+  minted: MintedKeys,
+  mode: Mode,
+  dataKey: Uint8Array,
+): Planned {
   const { intent, target, covers, arguments: given } = options;
   requireLabel(intent, "intent");
   if (covers !== undefined) requireLabel(covers, "covers");
@@ -84,24 +89,33 @@ export function planEffect(options: EffectOptions, minted: MintedKeys, mode: Mod
     throw unknownKey(intent, `its key was minted for the target ${found.target}, not for ${goesTo}`);
   }
   const { key: family, discriminator, inDoubt } = found;
-  const member = discriminator === undefined ? undefined : memberDigest(family, discriminator, given, dataKey);
+  const member =
+    discriminator === undefined ? undefined : (options.member ?? memberDigest(family, discriminator, given, dataKey));
   const key = member === undefined ? family : memberKey(family, member);
   return { intent, key, target: goesTo, covers, arguments: digest, minted: true, inDoubt, member };
 }
 
-/** Under which operation the errors and retries of an effect are told: each member of a key family has one of its own. */
-export function operationOf(
+/** Under which name an effect goes. */
+export interface NamedEffect {
+  /** Its errors and retries are told under it: each member of a key family has one of its own. */
+  readonly operation: string;
+  /** Digest of the member of a key family; undefined too where it can't be told. */
+  readonly member: Uint8Array | undefined;
+}
+
+export function nameEffect(
   { intent, arguments: given }: EffectOptions,
   minted: MintedKeys,
   dataKey: Uint8Array,
-): string {
+): NamedEffect {
   const { key, discriminator } = minted.get(intent) ?? {};
-  if (key === undefined || discriminator === undefined) return intent;
+  if (key === undefined || discriminator === undefined) return { operation: intent, member: undefined };
   try {
-    return `${cutText(intent, 119)}/${hex(memberDigest(key, discriminator, given, dataKey)).slice(0, 8)}`;
+    const member = memberDigest(key, discriminator, given, dataKey);
+    return { operation: `${cutText(intent, 119)}/${hex(member.subarray(0, 4))}`, member };
   } catch {
     // It is refused for that when it is planned.
-    return intent;
+    return { operation: intent, member: undefined };
   }
 }
 
@@ -154,11 +168,13 @@ export function firstResult(plan: Planned, before: Before): Found {
   return { state: "done", value: openResult(plan, inherited.done.result, inherited.done.identifiers, dataKey) };
 }
 
+const argumentsDomain = domainPrefix("candor/v1/arguments");
+
 /** Digest of what an effect is called with. @throws CandorError `bad-argument` for a value that is no plain data */
 function argumentsDigest(value: unknown): Uint8Array {
   try {
     requirePlain(value, 0);
-    return sha256(concatBytes(domainPrefix("candor/v1/arguments"), encodeCanonical(value)));
+    return sha256(concatBytes(argumentsDomain, encodeCanonical(value)));
   } catch (cause) {
     throw new CandorError(
       "bad-argument",

@@ -274,9 +274,17 @@ describe("F7 Q4 effect() on a fresh key", () => {
   it("waits for the server twice: for claim and dispatch together, and for outcome and result together", async () => {
     const task = await bench.accepted();
     const trips: string[][] = [];
+    /** What is handed over before the client flushes, which it does in the microtask after the first: one write on the wire. */
+    const writes: string[][] = [];
+    let write: string[] | undefined;
     let release = (): void => undefined;
     bench.bus.hold = (subject) => {
       const word = subject.split(".").at(-1) ?? "";
+      if (write === undefined) {
+        writes.push((write = []));
+        queueMicrotask(() => (write = undefined));
+      }
+      write.push(word);
       if (trips.at(-1) === undefined || trips.at(-1)?.includes("let go") === true) trips.push([]);
       trips.at(-1)?.push(word);
       return new Promise((resolve) => {
@@ -301,6 +309,10 @@ describe("F7 Q4 effect() on a fresh key", () => {
     expect(trips.map((words) => [...words].sort())).toEqual([
       ["claim-1", "effect", "let go"],
       ["done", "effect", "let go"],
+    ]);
+    expect(writes).toEqual([
+      ["claim-1", "effect"],
+      ["effect", "done"],
     ]);
   });
 });

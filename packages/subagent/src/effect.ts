@@ -6,23 +6,23 @@ import type { Doubts } from "./doubts.js";
 import type { EffectBook } from "./effect-book.js";
 import {
   firstResult,
-  operationOf,
+  nameEffect,
   planEffect,
   requireSameArguments,
   type EffectOptions,
   type MintedKeys,
+  type NamedEffect,
   type Planned,
 } from "./effect-plan.js";
 import { inRow } from "./effect-row.js";
-import { encryptJson } from "./encrypted-json.js";
+import { ResultCipher } from "./encrypted-json.js";
 import { toFailure } from "./failure.js";
 import { fittingIdentifiers } from "./identifiers.js";
 import type { Inheritance } from "./inheritance.js";
 import type { IntentKeys } from "./intent-keys.js";
 import { within } from "./pause.js";
 import type { Recorder } from "./recorder.js";
-import type { SpoolContent } from "./spool/spool-content.js";
-import type { SpoolRecord } from "./spool/spool-record.js";
+import type { RecorderSpool } from "./recorder-spool.js";
 import type { TaskDesk } from "./task-desk.js";
 
 /** One effect under way. */
@@ -47,7 +47,7 @@ export interface EffectsOptions {
   readonly book: EffectBook;
   readonly keys: IntentKeys;
   readonly control: Control;
-  readonly spool: { readonly content: SpoolContent; write(record: SpoolRecord): void };
+  readonly spool: Pick<RecorderSpool, "content" | "write" | "note">;
   readonly dataKey: Uint8Array;
   readonly mode: Mode;
   readonly minted: MintedKeys;
@@ -59,8 +59,8 @@ export interface EffectsOptions {
   readonly logger: Logger;
 }
 
-/** An effect that is asked for, and the operation that its errors are told under. */
-type Asked = EffectOptions & { readonly operation: string };
+/** An effect that is asked for, by its name. */
+type Asked = EffectOptions & NamedEffect;
 type Run<T> = (effect: EffectCall) => Promise<T> | T;
 
 interface Running {
@@ -75,9 +75,11 @@ interface Running {
 export class Effects {
   readonly #options: EffectsOptions;
   readonly #running = new Map<string, Running>();
+  readonly #cipher: ResultCipher;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
+    this.#cipher = new ResultCipher(options.dataKey);
   }
 
   /** Waits until no dispatch is open that was given up. Effects under way are calls of the desk. */
@@ -94,7 +96,7 @@ export class Effects {
   /** @see TaskContext.effect */
   async run<T>(asked: EffectOptions, call: Run<T>): Promise<T> {
     const { desk, minted, dataKey } = this.#options;
-    const options = { ...asked, operation: operationOf(asked, minted, dataKey) };
+    const options = { ...asked, ...nameEffect(asked, minted, dataKey) };
     desk.requireRunning();
     desk.coverage.expect(options.covers);
     desk.work.calls += 1;
@@ -143,7 +145,12 @@ export class Effects {
   async #resultOf<T>(plan: Planned, options: Asked, call: Run<T>): Promise<T> {
     const found = await this.#refusing(options, () => this.#before(plan, options));
     if (found !== undefined) return found.value as T;
-    const dispatch = await this.#refusing(options, () => this.#options.dispatcher.dispatch(plan));
+    const dispatching = this.#refusing(options, () => this.#options.dispatcher.dispatch(plan));
+    // By then it is under way.
+    setImmediate(() => {
+      this.#cipher.prepare();
+    });
+    const dispatch = await dispatching;
     return await this.#perform(plan, dispatch, options, call);
   }
 
@@ -218,11 +225,25 @@ export class Effects {
   ): Promise<void> {
     const { dispatcher, recorder, settleMs } = this.#options;
     const { dispatch, value, identifiers, keyRead } = done;
-    this.#keep(plan, dispatch, value);
-    const { seq } = await dispatcher.outcome(plan, { phase: "committed", dispatch, identifiers, keyRead });
-    await this.#clear(plan, dispatch, identifiers);
-    const settled = this.#write(plan, dispatch, identifiers);
+    this.#keep(plan, dispatch, value, "with the outcome");
+    const outcome = { phase: "committed", dispatch, identifiers, keyRead } as const;
+    const write = this.#prepare(plan, dispatch, identifiers);
+    let settled: Promise<void> | undefined;
+    // Where nothing else is to be told first, both reach the server in one breath.
+    const alongside = this.#isAlone(plan, dispatch) ? () => { settled = write(); } : undefined; // prettier-ignore
+    const { seq } = await dispatcher.outcome(plan, outcome, alongside);
+    if (settled === undefined) await this.#clear(plan, dispatch, identifiers);
+    settled ??= write();
     await within(Promise.all([recorder.stored(seq), settled]), settleMs);
+  }
+
+  /** True if the outcome of this dispatch says all that there is to say of its key. */
+  #isAlone(plan: Planned, dispatch: number): boolean {
+    const { book, inheritance } = this.#options;
+    if (plan.inDoubt !== "reissue") return true;
+    const inherited = inheritance.of(plan.key);
+    if (inherited instanceof Promise) return false;
+    return inherited?.state !== "in-doubt" && book.openUnder(plan.key).every((open) => open.dispatch === dispatch);
   }
 
   /** A look-up found it done. */
@@ -232,27 +253,33 @@ export class Effects {
     value: unknown,
     identifiers: Readonly<Record<string, string>>,
   ): Promise<void> {
-    this.#keep(plan, dispatch, value);
+    this.#keep(plan, dispatch, value, "now");
     const result = this.#options.spool.content.results.get(plan.key)?.result;
     this.#options.inheritance.clear(plan.key, { dispatch, identifiers, arguments: plan.arguments, result });
-    await within(this.#write(plan, dispatch, identifiers), this.#options.settleMs);
+    await within(this.#prepare(plan, dispatch, identifiers)(), this.#options.settleMs);
   }
 
-  #keep(plan: Planned, dispatch: number, value: unknown): void {
-    const { spool, dataKey } = this.#options;
-    const result = encryptJson(value, dataKey);
+  /** @param when whether the spool takes it at once, or in one go with the outcome that is recorded next */
+  #keep(plan: Planned, dispatch: number, value: unknown, when: "now" | "with the outcome"): void {
+    const { spool } = this.#options;
+    const result = this.#cipher.encrypt(value);
     if (result === undefined) return;
-    spool.write({ type: "result", key: plan.key, dispatch, result });
+    const record = { type: "result", key: plan.key, dispatch, result } as const;
+    if (when === "now") spool.write(record);
+    else spool.note(record);
     spool.content.results.set(plan.key, { dispatch, result });
   }
 
-  async #write(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): Promise<void> {
+  /** What writes the key's result down, for the next who meets the key. */
+  #prepare(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): () => Promise<void> {
     const { spool, keys } = this.#options;
-    if (!plan.minted) return;
+    if (!plan.minted) return () => Promise.resolve();
     const result = spool.content.results.get(plan.key)?.result;
-    await keys.settle(plan.key, { dispatch, identifiers, arguments: plan.arguments, result }, () => {
-      spool.write({ type: "done", key: plan.key });
-    });
+    const settle = keys.prepare(plan.key, { dispatch, identifiers, arguments: plan.arguments, result });
+    return () =>
+      settle(() => {
+        spool.note({ type: "done", key: plan.key });
+      });
   }
 
   /** What a repeat came to is what all came to that were dispatched before it, here and in earlier epochs. */

@@ -1,26 +1,66 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { CandorError } from "@candor/contract";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type CipherGCM,
+  type KeyObject,
+} from "node:crypto";
+import { CandorError, concatBytes } from "@candor/contract";
+import { RandomPool } from "./random-pool.js";
 
 const algorithm = "aes-256-gcm";
 const nonceLength = 12;
 const tagLength = 16;
 
-function keyOf(dataKey: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(), "candor/v1/result", 32));
+const nonces = new RandomPool(nonceLength);
+/** Derived once for as long as somebody holds the data key. */
+const keys = new WeakMap<Uint8Array, KeyObject>();
+
+function keyOf(dataKey: Uint8Array): KeyObject {
+  const known = keys.get(dataKey);
+  if (known !== undefined) return known;
+  const derived = new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(), "candor/v1/result", 32));
+  const key = createSecretKey(derived);
+  keys.set(dataKey, key);
+  return key;
+}
+
+interface Ready {
+  readonly nonce: Uint8Array;
+  readonly cipher: CipherGCM;
 }
 
 /**
- * Encrypts what an effect returned under a key derived from the run's data key, so that erasing that key erases it too.
+ * Encrypts what effects return under a key derived from the run's data key, so that erasing that key erases it too.
  * Unlike prose it must come back as it was, so nothing is redacted or cut.
- *
- * @returns nonce, text and tag of AES-256-GCM; undefined for a value that JSON can't hold
  */
-export function encryptJson(value: unknown, dataKey: Uint8Array): Uint8Array | undefined {
-  const text = toJson(value);
-  if (text === undefined) return undefined;
-  const nonce = randomBytes(nonceLength);
-  const cipher = createCipheriv(algorithm, keyOf(dataKey), nonce);
-  return new Uint8Array(Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]));
+export class ResultCipher {
+  readonly #dataKey: Uint8Array;
+  #ready: Ready | undefined;
+
+  constructor(dataKey: Uint8Array) {
+    this.#dataKey = dataKey;
+  }
+
+  /** Does ahead what needs no value, while there is nothing else to do. */
+  prepare(): void {
+    this.#ready ??= this.#make();
+  }
+
+  /** @returns nonce, text and tag of AES-256-GCM; undefined for a value that JSON can't hold */
+  encrypt(value: unknown): Uint8Array | undefined {
+    const text = toJson(value);
+    if (text === undefined) return undefined;
+    const { nonce, cipher } = this.#ready ?? this.#make();
+    this.#ready = undefined;
+    return concatBytes(nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag());
+  }
+
+  #make(): Ready {
+    const nonce = nonces.next();
+    return { nonce, cipher: createCipheriv(algorithm, keyOf(this.#dataKey), nonce) };
+  }
 }
 
 /** @throws CandorError `bad-seal` if the key is another or the bytes were changed */

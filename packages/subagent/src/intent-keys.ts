@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { RandomPool } from "./random-pool.js";
 import { CandorError, decodeValue, encodeCanonical, equalBytes, intentKeySubject, type Logger } from "@candor/contract";
 import {
   bindTaskKey,
@@ -44,6 +44,7 @@ export class IntentKeys {
   readonly #options: IntentKeysOptions;
   readonly #closing = new AbortController();
   readonly #writing = new Set<Promise<void>>();
+  readonly #nonces = new RandomPool(8);
   #binding: Uint8Array | undefined;
 
   constructor(options: IntentKeysOptions) {
@@ -59,7 +60,7 @@ export class IntentKeys {
     const { bus, writer, signer } = this.#options;
     const subject = this.#subject(writer.actor, key, `claim-${writer.epoch}`);
     // No two alike: the server's word that one is stored, which it gives to equal bytes too, then means this one.
-    const nonce = new Uint8Array(randomBytes(8));
+    const nonce = this.#nonces.next();
     const claim = encodeCanonical({
       version: claimVersion,
       taskKey: signer.taskKey.publicKey,
@@ -85,10 +86,15 @@ export class IntentKeys {
 
   /** Writes that a key is done, in the background and until it is there. @returns resolves once it is, or is given up */
   settle(key: string, done: DoneRecord, onStored: () => void): Promise<void> {
+    return this.prepare(key, done)(onStored);
+  }
+
+  /** Signs that a key is done. @returns what `settle` does with it, to be called when its time comes */
+  prepare(key: string, done: DoneRecord): (onStored: () => void) => Promise<void> {
     const { writer, signer } = this.#options;
     this.#binding ??= bindTaskKey(writer, signer);
     const record = encodeKeyRecord(key, writer, { type: "done", ...done }, signer, this.#binding);
-    return this.#write(key, "done", record, onStored);
+    return (onStored) => this.#write(key, "done", record, onStored);
   }
 
   /** Hands on, under this agent, what another one left. */

@@ -55,8 +55,10 @@ const mostResultBytes = 64 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const domain = domainPrefix("candor/v1/intent-key");
+
 function message(body: Uint8Array): Uint8Array {
-  return sha256(concatBytes(domainPrefix("candor/v1/intent-key"), body));
+  return sha256(concatBytes(domain, body));
 }
 
 function fieldsOf(bytes: unknown): Fields {

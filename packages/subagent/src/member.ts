@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import { CandorError, concatBytes, domainPrefix, encodeCanonical } from "@candor/contract";
+import { CandorError, concatBytes, domainPrefix, encodeCanonical, sha256 } from "@candor/contract";
 
 const domain = domainPrefix("candor/v1/intent-member");
 const mostCharacters = 1_024;
@@ -15,11 +14,17 @@ const mostCharacters = 1_024;
  */
 export function memberDigest(family: string, discriminator: string, given: unknown, dataKey: Uint8Array): Uint8Array {
   const value = valueOf(given, discriminator);
-  return new Uint8Array(
-    createHmac("sha256", dataKey)
-      .update(concatBytes(domain, encodeCanonical([family, value])))
-      .digest(),
-  );
+  return hmac(dataKey, concatBytes(domain, encodeCanonical([family, value])));
+}
+
+const blockLength = 64;
+
+/** HMAC-SHA-256 (RFC 2104) of two hashes: node:crypto looks its algorithm up for each, which takes longer than both. */
+export function hmac(key: Uint8Array, message: Uint8Array): Uint8Array {
+  const block = new Uint8Array(blockLength);
+  block.set(key.length > blockLength ? sha256(key) : key);
+  const padded = (pad: number): Uint8Array => block.map((byte) => byte ^ pad);
+  return sha256(concatBytes(padded(0x5c), sha256(concatBytes(padded(0x36), message))));
 }
 
 function valueOf(given: unknown, discriminator: string): string | number {

@@ -7,7 +7,7 @@ export interface OpenCall {
 
 interface Followed {
   readonly ending: Promise<unknown>;
-  readonly leaving: AbortController;
+  readonly leave: (reason: Error) => void;
 }
 
 /** The calls of a task that are under way: its report waits for them, or says that they were left. */
@@ -16,12 +16,23 @@ export class OpenCalls {
 
   /**
    * Counts a call from now until it ends.
-   * @param run gets the signal that is aborted when the call is left behind
+   * @param run gets what gives the signal that is aborted when the call is left behind
    */
-  follow<T>(call: OpenCall, run: (left: AbortSignal) => Promise<T>): Promise<T> {
-    const leaving = new AbortController();
-    const ending = run(leaving.signal).finally(() => this.#open.delete(call));
-    this.#open.set(call, { ending, leaving });
+  follow<T>(call: OpenCall, run: (left: () => AbortSignal) => Promise<T>): Promise<T> {
+    // Made only for who asks: most calls don't, and it costs more than the rest of this.
+    let leaving: AbortController | undefined;
+    let reason: Error | undefined;
+    const signal = (): AbortSignal => {
+      leaving ??= new AbortController();
+      if (reason !== undefined) leaving.abort(reason);
+      return leaving.signal;
+    };
+    const leave = (why: Error): void => {
+      reason = why;
+      leaving?.abort(why);
+    };
+    const ending = run(signal).finally(() => this.#open.delete(call));
+    this.#open.set(call, { ending, leave });
     return ending;
   }
 
@@ -32,7 +43,7 @@ export class OpenCalls {
 
   /** Leaves those that are still under way behind, and gives them. */
   leave(reason: Error): OpenCall[] {
-    for (const { leaving } of this.#open.values()) leaving.abort(reason);
+    for (const { leave } of this.#open.values()) leave(reason);
     return [...this.#open.keys()];
   }
 }

@@ -10,6 +10,8 @@ export interface RecorderSpool {
   readonly content: SpoolContent;
   event(seq: number, kind: EventKind, frame: Uint8Array, expect?: Expectation): void;
   write(record: SpoolRecord): void;
+  /** Appends what may be missing after a crash: with the next record, or within a moment. */
+  note(record: SpoolRecord): void;
   sync(): Promise<void>;
   /** Sees to it that everything appended so far is on disk within some milliseconds. */
   flushSoon(): void;

@@ -106,9 +106,10 @@ export class Recorder {
    * @throws CandorError `publish-unconfirmed` if an event of unsure fate held the chain up for too long;
    *   `malformed` or `unknown-type` with the path of a field that does not fit, `too-large`, `folder-not-writable`; the
    *   chain is then as it was
+   * @param alongside called right after it was handed over to be sent, for what is to reach the server with it
    */
-  record<K extends AgentKind>(kind: K, build: Build<K>): Promise<Recorded> {
-    return this.#inTurn(() => this.#append(this.#chain.draft(kind, build)));
+  record<K extends AgentKind>(kind: K, build: Build<K>, alongside?: () => void): Promise<Recorded> {
+    return this.#inTurn(() => this.#append(this.#chain.draft(kind, build), alongside));
   }
 
   /**
@@ -136,8 +137,9 @@ export class Recorder {
    * Adds an event that the log takes only while `expect` holds: an `accept`, or a dispatch behind the fence. It goes
    * out alone, after the log has everything before it, and the chain holds it only if the log does.
    *
-   * @param admit called in turn, right before it goes out; gives the expectation, or throws to leave it
+   * @param admit called in turn, before it goes out; gives the expectation, or throws to leave it
    * @param patienceMs how long to wait for the events before it, and then to try while it is certain that it is not stored
+   * @param alongside called right before it goes out, for what is to reach the server with it
    * @returns undefined if the expectation did not hold
    * @throws CandorError `publish-unconfirmed` if it is not known in time whether the log has it
    */
@@ -146,11 +148,12 @@ export class Recorder {
     build: Build<K>,
     admit: () => Expectation | Promise<Expectation>,
     patienceMs: number,
+    alongside?: () => void,
   ): Promise<RecordedAt | undefined> {
     return this.#inTurn(async () => {
       await this.#outbox.drained(patienceMs);
       const expect = await admit();
-      return await this.#barriers.record({ ...this.#chain.draft(kind, build), expect }, patienceMs);
+      return await this.#barriers.record({ ...this.#chain.draft(kind, build), expect }, patienceMs, alongside);
     });
   }
 
@@ -225,14 +228,17 @@ export class Recorder {
     return turn;
   }
 
-  async #append(draft: Draft): Promise<Recorded> {
+  async #append(draft: Draft, alongside?: () => void): Promise<Recorded> {
     if (this.#barriers.owesProof) {
       await this.#drainedForProof();
-      return await this.#barriers.recordWithProof(draft);
+      const recorded = await this.#barriers.recordWithProof(draft);
+      alongside?.();
+      return recorded;
     }
     this.#options.spool.event(draft.seq, draft.kind, draft.frame);
     this.#chain.commit(draft);
     this.#send(draft);
+    alongside?.();
     return { seq: draft.seq, hash: draft.hash };
   }
 
@@ -251,12 +257,8 @@ export class Recorder {
   }
 
   #markStored(seq: number, sequence: number): void {
-    try {
-      this.#options.spool.write({ type: "stored", seq, sequence });
-    } catch (error) {
-      // Without the mark a later process sends the event once more, which is harmless.
-      this.#options.logger.warn({ seq, error }, "the spool could not note that an event is stored");
-    }
+    // Without the mark a later process sends the event once more, which is harmless.
+    this.#options.spool.note({ type: "stored", seq, sequence });
   }
 
   /** What the spool holds gets its place in the chain. Nothing is sent: `resend()` does that. */

@@ -100,7 +100,7 @@ export function settleKeys(context: Omit<ResumeContext, "watch" | "recorder" | "
     const { dispatch, identifiers, arguments: digest } = effect;
     const result = content.results.get(key)?.result;
     void keys.settle(key, { dispatch, identifiers, arguments: digest, result }, () => {
-      spool.write({ type: "done", key });
+      spool.note({ type: "done", key });
     });
   }
 }

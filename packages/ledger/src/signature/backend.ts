@@ -4,5 +4,7 @@ export interface SignatureBackend {
   /** The public key of a seed. */
   publicKey(seed: Uint8Array): Uint8Array;
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
+  /** What signs with a seed again and again. */
+  signerOf(seed: Uint8Array): (message: Uint8Array) => Uint8Array;
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }

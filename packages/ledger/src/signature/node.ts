@@ -39,6 +39,10 @@ export const backend: SignatureBackend = strict({
   publicKey: (seed) =>
     Buffer.from(createPublicKey(privateKeyObject(seed)).export({ format: "jwk" }).x ?? "", "base64url"),
   sign: (seed, message) => sign(null, message, privateKeyObject(seed)),
+  signerOf(seed) {
+    const key = privateKeyObject(seed);
+    return (message) => sign(null, message, key);
+  },
   verify(publicKey, message, signature) {
     const key = publicKeyObject(publicKey);
     return key !== undefined && verify(null, message, key, signature);

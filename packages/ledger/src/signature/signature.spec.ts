@@ -88,6 +88,7 @@ for (const backend of backends) {
     it.each(rfc8032)("agrees with RFC 8032 $name", ({ seed, key, message, signature }) => {
       expect(Buffer.from(backend.publicKey(bytes(seed))).toString("hex")).toBe(key);
       expect(Buffer.from(backend.sign(bytes(seed), bytes(message))).toString("hex")).toBe(signature);
+      expect(Buffer.from(backend.signerOf(bytes(seed))(bytes(message))).toString("hex")).toBe(signature);
       expect(backend.verify(bytes(key), bytes(message), bytes(signature))).toBe(true);
     });
 

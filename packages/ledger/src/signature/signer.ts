@@ -18,7 +18,7 @@ export interface Signer {
  */
 export function createSigner(seed: string): Signer {
   const bytes = decodeSeed(seed);
-  return { publicKey: encodePublicKey(backend.publicKey(bytes)), sign: (message) => backend.sign(bytes, message) };
+  return { publicKey: encodePublicKey(backend.publicKey(bytes)), sign: backend.signerOf(bytes) };
 }
 
 /** A new random seed as NATS key text, `SU…`, from the platform's secure random numbers. */

@@ -84,6 +84,7 @@ export function strict(backend: SignatureBackend): SignatureBackend {
     name: backend.name,
     publicKey: (seed) => backend.publicKey(seed),
     sign: (seed, message) => backend.sign(seed, message),
+    signerOf: (seed) => backend.signerOf(seed),
     verify: (publicKey, message, signature) =>
       passes(publicKey, signature) && backend.verify(publicKey, message, signature),
   };

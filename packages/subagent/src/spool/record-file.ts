@@ -15,10 +15,11 @@ export interface ReadRecords {
 }
 
 export function frameRecord(record: Uint8Array): Uint8Array {
-  const head = new Uint8Array(headLength);
-  new DataView(head.buffer).setUint32(0, record.length);
-  head.set(sha256(record).subarray(0, checkLength), 4);
-  return concatBytes(head, record);
+  const framed = new Uint8Array(headLength + record.length);
+  new DataView(framed.buffer).setUint32(0, record.length);
+  framed.set(sha256(record).subarray(0, checkLength), 4);
+  framed.set(record, headLength);
+  return framed;
 }
 
 function recordAt(bytes: Uint8Array, offset: number): { record: Uint8Array; end: number; whole: boolean } | undefined {
@@ -65,6 +66,9 @@ export class RecordFile {
   #synced: number;
   #syncing: Promise<void> | undefined;
   #broken = false;
+  /** Framed, for the next write. */
+  #notes: Uint8Array[] = [];
+  #noting: NodeJS.Immediate | undefined;
 
   private constructor(path: string, fd: number, end: number) {
     this.#path = path;
@@ -94,8 +98,40 @@ export class RecordFile {
    * @throws CandorError `folder-not-writable`, and the file is as it was
    */
   append(record: Uint8Array): void {
+    this.#notes.push(frameRecord(record));
+    try {
+      this.#flush();
+    } catch (error) {
+      this.#notes.pop();
+      throw error;
+    }
+  }
+
+  /**
+   * Appends one record with the next that is appended, or at the end of this turn of the event loop: for what may be missing
+   * after the process was killed. What can't be written then is tried again with what comes next.
+   */
+  note(record: Uint8Array): void {
+    this.#notes.push(frameRecord(record));
+    this.#noting ??= setImmediate(() => {
+      this.#flushNotes();
+    });
+  }
+
+  #flushNotes(): void {
+    try {
+      this.#flush();
+    } catch {
+      // Whoever appends next is told.
+    }
+  }
+
+  #flush(): void {
+    clearImmediate(this.#noting);
+    this.#noting = undefined;
+    if (this.#notes.length === 0) return;
     if (this.#broken) throw writeFailure(this.#path, undefined);
-    const bytes = frameRecord(record);
+    const bytes = this.#notes.length === 1 ? (this.#notes[0] as Uint8Array) : concatBytes(...this.#notes);
     try {
       let written = 0;
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
@@ -108,11 +144,13 @@ export class RecordFile {
       }
       throw writeFailure(this.#path, cause);
     }
+    this.#notes = [];
     this.#end += bytes.length;
   }
 
   /** All records so far. @throws CandorError `spool-lost` for damage, `folder-not-writable` if it can't be read */
   read(): readonly Uint8Array[] {
+    this.#flushNotes();
     return attempt(this.#path, () => readRecords(new Uint8Array(readFileSync(this.#path))).records);
   }
 
@@ -121,6 +159,7 @@ export class RecordFile {
    * @throws CandorError `folder-not-writable` if the disk refuses
    */
   async sync(): Promise<void> {
+    this.#flushNotes();
     const wanted = this.#end;
     while (this.#synced < wanted) {
       this.#syncing ??= this.#syncOnce().finally(() => {
@@ -131,6 +170,7 @@ export class RecordFile {
   }
 
   close(): void {
+    this.#flushNotes();
     if (this.#broken) return;
     this.#broken = true;
     closeSync(this.#fd);

@@ -103,6 +103,29 @@ describe("R11 spool folder", () => {
     third.close();
   });
 
+  it("writes notes with the next record, in their order, or at the end of the turn", async () => {
+    const spool = Spool.open(root, place);
+    const log = join(spool.folder, "events.log");
+    spool.event(1, "accept", frame);
+    const before = statSync(log).size;
+    spool.note({ type: "stored", seq: 1, sequence: 5 });
+    expect(statSync(log).size).toBe(before);
+    spool.event(2, "error", frame);
+    const after = statSync(log).size;
+    spool.note({ type: "stored", seq: 2, sequence: 6 });
+    expect(spool.read().events.map(({ sequence }) => sequence)).toEqual([5, 6]);
+    expect(statSync(log).size).toBeGreaterThan(after);
+    spool.note({ type: "done", key: "k" });
+    const noted = statSync(log).size;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(statSync(log).size).toBeGreaterThan(noted);
+    spool.note({ type: "done", key: "l" });
+    spool.close();
+    const next = Spool.open(root, place);
+    expect([...next.content.done]).toEqual(["k", "l"]);
+    next.close();
+  });
+
   it("is for its owner only, key and folder", () => {
     const spool = Spool.open(root, place);
     spool.close();

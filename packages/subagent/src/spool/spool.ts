@@ -95,6 +95,14 @@ export class Spool {
     this.#file.append(encodeSpoolRecord(record));
   }
 
+  /**
+   * Appends a record with the next, or within a moment: for what may be missing if the process is killed before. What the
+   * disk refuses is told by the next append.
+   */
+  note(record: SpoolRecord): void {
+    this.#file.note(encodeSpoolRecord(record));
+  }
+
   /** Reads what the spool holds by now. @throws CandorError `spool-lost`, `folder-not-writable` */
   read(): SpoolContent {
     return SpoolContent.from(this.#file.read());

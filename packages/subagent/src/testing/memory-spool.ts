@@ -29,6 +29,10 @@ export class MemorySpool implements RecorderSpool {
     this.records.push(encodeSpoolRecord(record));
   }
 
+  note(record: SpoolRecord): void {
+    this.write(record);
+  }
+
   flushSoon(): void {
     // Memory is as good as it gets.
   }
