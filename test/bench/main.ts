@@ -2,13 +2,15 @@ import { parseArgs } from "node:util";
 import { benchEffect } from "./effect-bench.js";
 import { benchEvidence } from "./evidence-bench.js";
 import { benchGuard } from "./guard-bench.js";
+import { benchJudges } from "./judges-bench.js";
 import { benchLatency } from "./latency-bench.js";
 import { benchMemory } from "./memory-bench.js";
 import type { Mix } from "./workload.js";
 
-const usage = `Usage: pnpm -s bench <guard|latency|effect|memory|evidence> [--mix long|short] [--tasks N]
+const usage = `Usage: pnpm -s bench <guard|judges|latency|effect|memory|evidence> [--mix long|short] [--tasks N]
 
 guard    how fast the guard folds a prefilled log, beside the bare client, in two mixes; then memory an open task
+judges   what each judge costs the guard an event, in two mixes
 latency  from a report published to its verdict received, beside the same round trip with no logic
 effect   an effect on a fresh key, beside one bare awaited publish
 memory   memory an open and a closed task
@@ -25,9 +27,12 @@ function print(figures: object): void {
   process.stdout.write(`${JSON.stringify(figures)}\n`);
 }
 
+function wantedMixes(mix: string | undefined): readonly Mix[] {
+  return mix === "long" || mix === "short" ? [mix] : ["long", "short"];
+}
+
 async function benchGuardAll(mix: string | undefined): Promise<void> {
-  const wanted: readonly Mix[] = mix === "long" || mix === "short" ? [mix] : ["long", "short"];
-  for (const one of wanted) print(await benchGuard(one, say));
+  for (const one of wantedMixes(mix)) print(await benchGuard(one, say));
   if (mix === undefined) print(benchMemory(say));
 }
 
@@ -37,6 +42,10 @@ const { positionals, values } = parseArgs({
 });
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   guard: () => benchGuardAll(values.mix),
+  judges: () => {
+    for (const one of wantedMixes(values.mix)) print(benchJudges(one, say));
+    return Promise.resolve();
+  },
   latency: async () => {
     print(await benchLatency(say));
   },

@@ -1,6 +1,7 @@
-import { CandorError, publishedSubject, sha256 } from "@candor/contract";
+import { CandorError, publishedSubject } from "@candor/contract";
 import { LaneFold } from "@candor/guards";
-import { admit, createSeed, createSigner, issueCertificate, type Signer } from "@candor/ledger";
+import { admit } from "@candor/ledger";
+import { cheapCast } from "./cheap-cast.js";
 import { openRun, taskMessages, type Cast, type Message } from "./workload.js";
 
 /** More than an intent that closes a task weighs. */
@@ -21,15 +22,6 @@ function collected(): number {
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
-}
-
-/** Signatures are not what is measured here, and two million of them would take minutes. */
-function cheapSigner(name: string): Signer {
-  const { publicKey } = createSigner(createSeed());
-  return {
-    publicKey,
-    sign: (message) => new Uint8Array([...sha256(message), ...sha256(message)]).fill(name.length, 0, 1),
-  };
 }
 
 /** A lane of one run, and the intents that close its tasks: in one piece, made before anything is measured. */
@@ -82,17 +74,7 @@ const warmUp = 2_000;
 
 /** Heap growth of the fold over many open tasks of 20 events each, and what is left of it once all of them are closed. */
 export function benchMemory(say: (line: string) => void, tasks = 100_000): MemoryFigures {
-  const operator = createSigner(createSeed());
-  const fleet = cheapSigner("fleet");
-  const certificate = issueCertificate(operator, { role: "orch", name: "fleet", key: fleet.publicKey });
-  const taskKey = cheapSigner("task");
-  const cast: Cast = {
-    run: "memory",
-    operatorKey: operator.publicKey,
-    fleet: { certificate, signer: fleet },
-    agent: { name: "agent", signer: cheapSigner("agent") },
-    taskKey: () => taskKey,
-  };
+  const cast = cheapCast("memory");
   const before = new MeasuredLane(cast, warmUp);
   for (let i = 0; i < warmUp; i += 1) before.open(i);
   for (let i = 0; i < warmUp; i += 1) before.close(i);

@@ -48,6 +48,31 @@ export const signaturesPerTask = 4;
 /** Stands for what a sealed sentence weighs, so that events come to about 300 bytes. */
 const sealedDescription = new Uint8Array(110).fill(7);
 
+type Trait = "plain" | "examines" | "upward" | "failed";
+
+/** So that every judge has its share: of ten tasks one fails, one has terms and an upward report, two say what they examine. */
+function traitOf(task: string): Trait {
+  const n = Number(/\d+$/.exec(task)?.[0] ?? 0) % 10;
+  if (n === 3) return "upward";
+  if (n === 6) return "failed";
+  return n % 5 === 1 ? "examines" : "plain";
+}
+
+function briefOf(task: string): Payload<"delegate">["brief"] {
+  const trait = traitOf(task);
+  if (trait === "upward") return { ...plainBrief, terms: { redispatches: 1 } };
+  // Two neighbours examine one file, and agree.
+  if (trait === "examines")
+    return { ...plainBrief, examines: [`file-${Math.floor(Number(/\d+$/.exec(task)?.[0]) / 10)}`] };
+  return plainBrief;
+}
+
+/** What a report has by the trait of its task. */
+const upwardReport: Pick<Payload<"report">, "selfReportedConfidence" | "upward"> = {
+  selfReportedConfidence: 0.9,
+  upward: { status: "completed", escalationRequired: false, blockers: [], anchors: [sealedDescription], planned: [] },
+};
+
 class Chain {
   seq = 0;
   head: Uint8Array = zeroHash;
@@ -118,7 +143,7 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
     {
       standing: { epoch: 1, state: "delegated" },
       agent: { actor: cast.agent.name, key: cast.agent.signer.publicKey },
-      brief: plainBrief,
+      brief: briefOf(task),
       intents: minted,
       policyHash: policyHash(defaultPolicy),
     },
@@ -176,20 +201,40 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
     const retry = { operation, upstream, attempt: 2, reason, delayMs: 50, outcome: "ok" } as const;
     entries.push({ seq: add("retry", retry), ...retry });
   }
+  let failure: Payload<"report">["failure"];
   if (chain.seq < last) {
-    add("error", {
-      type: "transient",
-      finality: "recoverable",
-      recovered: true,
-      operation: "inventory.lookup",
+    const isFailed = traitOf(task) === "failed";
+    const stated = { type: "transient", finality: isFailed ? "exhausted" : "recoverable" } as const;
+    const operation = isFailed ? "inventory.order" : "inventory.lookup";
+    const error = add("error", {
+      ...stated,
+      recovered: !isFailed,
+      operation,
       attempt: 1,
       attempts: [],
       effects: [],
       description: sealedDescription,
     });
+    if (isFailed) {
+      const committed = effects.map(({ dispatch, key }) => ({
+        intent: minted.find((one) => one.key === key)?.intent ?? "",
+        key,
+        identifiers: { payment: `pay-${task}-${dispatch}` },
+      }));
+      failure = {
+        error,
+        hash: chain.head,
+        ...stated,
+        operation,
+        attempt: 1,
+        attempts: [],
+        effects: committed,
+        effectsOmitted: 0,
+      };
+    }
   }
   if (reported) {
-    const coverage = [{ task: "work", state: "done" as const }];
+    const coverage = [{ task: "work", state: failure === undefined ? ("done" as const) : ("failed" as const) }];
     const score = completionConfidence({
       errors: tally.errors(),
       retries: tally.retryCount,
@@ -198,8 +243,10 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
       caveats: 0,
     });
     add("report", {
-      claim: "pass",
-      finishReason: "completed",
+      ...(failure === undefined
+        ? { claim: "pass", finishReason: "completed" }
+        : { claim: "fail", finishReason: "error", failure }),
+      ...(traitOf(task) === "upward" ? upwardReport : {}),
       coverage,
       effects,
       receipts: { errorLog: errorLogReceiptOf(tally, chain.head), retries: { entries, unseen: [] } },
