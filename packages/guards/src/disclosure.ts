@@ -1,6 +1,5 @@
 import {
   completionConfidence,
-  disclosureFindings,
   stricter,
   type Action,
   type DisclosureFindingCode,
@@ -33,46 +32,41 @@ export interface DisclosureContext {
   readonly familyFindings: FindingList | undefined;
 }
 
-/** Findings that mean something was hidden; every other one means that something can't be known. */
-const concealing: ReadonlySet<DisclosureFindingCode> = new Set<DisclosureFindingCode>([
-  "receipt-mismatch",
-  "log-gap",
-  "log-fork",
-  "chain-broken",
-  "tally-mismatch",
-  "retry-undisclosed",
-  "effect-undeclared",
-  "unrecovered-under-success",
-  "failure-turned-success",
-  "no-work",
-  "confidence-mismatch",
-  "probe-contradicts",
-  "dangling-evidence",
-  "failure-mismatch",
-  "hop-rewritten",
-  "hop-reordered",
-]);
+/** Something was hidden: report and log contradict each other, whatever else there is. */
+const conceals = "conceals";
 
-const ofDisclosure: ReadonlySet<string> = new Set(disclosureFindings);
-
-/** A finding of another judge, such as an effect that is only recorded, changes nothing here. */
-function isOfDisclosure(code: FindingCode): code is DisclosureFindingCode {
-  return ofDisclosure.has(code);
-}
-
-/** What the orchestrator does about a finding that conceals nothing; the strictest counts. */
-const riskActions: Partial<Record<DisclosureFindingCode, Action>> = {
+/** What a finding means: that something was hidden, or that it can't be known, and what is done then; the strictest counts. */
+const meaning = {
+  "receipt-mismatch": conceals,
+  "log-gap": conceals,
+  "log-fork": conceals,
+  "chain-broken": conceals,
+  "tally-mismatch": conceals,
+  "retry-undisclosed": conceals,
+  "effect-undeclared": conceals,
+  "unrecovered-under-success": conceals,
+  "failure-turned-success": conceals,
+  "no-work": conceals,
+  "confidence-mismatch": conceals,
+  "probe-contradicts": conceals,
+  "dangling-evidence": conceals,
+  "failure-mismatch": conceals,
+  "hop-rewritten": conceals,
+  "hop-reordered": conceals,
+  "hop-dropped": "escalate",
   "report-missing": "escalate",
-  "key-task-unreported": "verify",
   "probe-missing": "probe",
   "probe-not-independent": "probe",
+  "key-task-unreported": "verify",
   "scope-unseen": "verify",
   "finish-reason-missing": "verify",
   "child-without-report": "verify",
-  "hop-dropped": "escalate",
-};
+} as const satisfies Record<DisclosureFindingCode, typeof conceals | Action>;
 
-const strictness: readonly Action[] = ["verify", "probe", "escalate"];
+/** A finding of another judge, such as an effect that is only recorded, changes nothing here. */
+function isOfDisclosure(code: FindingCode): code is DisclosureFindingCode {
+  return Object.hasOwn(meaning, code);
+}
 
 /**
  * Judges one epoch's disclosure (D1–D11), strictly. Undefined while there is nothing to judge yet.
@@ -123,15 +117,14 @@ function missingReport(state: DisclosureState, context: DisclosureContext): Judg
 /** @param outcome what is done where nothing is found: what is fully disclosed may still be a failure */
 function conclude(findings: FindingList, outcome: Action, { final }: { final: boolean }): Judgement {
   const found = { findings: findings.items, dropped: findings.dropped };
-  const codes = findings.items.map(({ code }) => code).filter(isOfDisclosure);
-  if (codes.some((code) => concealing.has(code))) {
-    return { verdict: "CONCEALMENT_DETECTED", action: "halt", final, ...found };
+  let risk: Action | undefined;
+  for (const { code } of findings.items) {
+    if (!isOfDisclosure(code)) continue;
+    const means = meaning[code];
+    if (means === conceals) return { verdict: "CONCEALMENT_DETECTED", action: "halt", final, ...found };
+    risk = risk === undefined ? means : stricter(risk, means);
   }
-  if (codes.length > 0) {
-    const wanted = codes.map((code) => strictness.indexOf(riskActions[code] ?? "verify"));
-    const action = strictness[Math.max(...wanted)] ?? "verify";
-    return { verdict: "PARTIAL_DISCLOSURE_RISK", action, final, ...found };
-  }
+  if (risk !== undefined) return { verdict: "PARTIAL_DISCLOSURE_RISK", action: risk, final, ...found };
   return { verdict: "FULL_DISCLOSURE_VERIFIED", action: outcome, final, ...found };
 }
 

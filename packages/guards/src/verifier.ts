@@ -1,14 +1,26 @@
-import { concatBytes, domainPrefix, encodeCanonical, sha256, type ProbeOutcome } from "@candor/contract";
+import {
+  concatBytes,
+  domainPrefix,
+  encodeCanonical,
+  sha256,
+  type ProbeOutcome,
+  type VerifierKind,
+} from "@candor/contract";
 import type { VerifyAction } from "./dispatch-rows.js";
 
+/** What a verifier of each kind runs, and what it came to; a further kind of the wire does not compile without its row. */
+interface VerifierForms {
+  command: {
+    readonly runs: { readonly argv: readonly [program: string, ...args: string[]] };
+    readonly cameTo: { readonly exitCode: number | null };
+  };
+  probe: { readonly runs: { readonly probe: string }; readonly cameTo: { readonly outcome: ProbeOutcome } };
+}
+
 /** A deterministic check (U5). There is no third kind: a model that reviews a report is none (U3). */
-export type Verifier =
-  | {
-      readonly kind: "command";
-      readonly argv: readonly [program: string, ...args: string[]];
-      readonly timeLimitMs: number;
-    }
-  | { readonly kind: "probe"; readonly probe: string; readonly timeLimitMs: number };
+export type Verifier = {
+  [K in VerifierKind]: { readonly kind: K; readonly timeLimitMs: number } & VerifierForms[K]["runs"];
+}[VerifierKind];
 
 /** Names a verifier without saying what it is: the terms of a delegation pin it, and a receipt must be of the same. */
 export function verifierDigest(verifier: Verifier): Uint8Array {
@@ -17,9 +29,9 @@ export function verifierDigest(verifier: Verifier): Uint8Array {
 }
 
 /** What a verifier that ran came to, with the hash of its output, which is kept as evidence. */
-export type VerifierOutcome =
-  | { readonly kind: "command"; readonly exitCode: number | null; readonly evidence: string }
-  | { readonly kind: "probe"; readonly outcome: ProbeOutcome; readonly evidence: string };
+export type VerifierOutcome = {
+  [K in VerifierKind]: { readonly kind: K; readonly evidence: string } & VerifierForms[K]["cameTo"];
+}[VerifierKind];
 
 /** What ran for a decision: the verifier, and for `verify-and-ablate` the verifier without the new mechanism. */
 export interface Verification {

@@ -1,5 +1,5 @@
 export { CandorError, errorCodes, isCandorError } from "@candor/contract";
-export type { ErrorAction, ErrorCode, EvidenceHandle } from "@candor/contract";
+export type { ErrorAction, ErrorCode, EvidenceHandle, PropagatedFailure } from "@candor/contract";
 export { connectOrchestrator, connectProber } from "./connect.js";
 export type { ConnectOptions, OrchestratorOptions } from "./connect.js";
 export { decidingVerdict } from "./deciding-verdict.js";
@@ -7,7 +7,7 @@ export type { Decided, Decision, NotDecided, Undecided } from "./decision.js";
 export type { BriefOptions, DelegateOptions, Delegation, TermsOptions } from "./delegation.js";
 export type { Fleet, OpenRunOptions } from "./fleet.js";
 export { decomposition, isActionable, shouldSpawn } from "@candor/guards";
-export type { Actionable, Decomposition, SpawnDecision, SpawnEstimate, WorkSizes } from "@candor/guards";
+export type { Actionable, Decomposition, SpawnDecision, SpawnEstimate, Verifier, WorkSizes } from "@candor/guards";
 export { GuardRecords } from "@candor/ledger";
 export type { CheckedVerdict } from "@candor/ledger";
 export type { IntentOptions, IntentRequest, PlannedAction } from "./minted-intents.js";

@@ -69,6 +69,8 @@ describe("F1 candor policy", () => {
     const { stdout } = await run("explain");
     expect(stdout).toMatch(/^defect +any +critical halt +high escalate$/m);
     expect(stdout).toMatch(/^medium +try-alternate$/m);
+    expect(stdout).toMatch(/^evidence +kept for 7 d after the run is closed$/m);
+    expect(stdout).toMatch(/^degraded +0.3 of 5 calls or more in 60000 ms /m);
     expect(await run("check", file((await run("explain", "--json")).stdout))).toMatchObject({ exit: 0 });
   });
 });

@@ -1,5 +1,6 @@
 import {
   CandorError,
+  defaultEvidenceRetentionMs,
   defaultPolicy,
   errorTypes,
   exitCodes,
@@ -18,6 +19,7 @@ import {
 import { parsePolicy } from "@candor/orchestrator/policy";
 import type { Command } from "commander";
 import { present, type CommonOptions, type Context } from "../context.js";
+import { formatDuration } from "../duration.js";
 import { examples } from "../help.js";
 import { printable } from "../output/printable.js";
 import { listing, table } from "../output/table.js";
@@ -54,6 +56,7 @@ function tableRows(context: Context, { rows }: FailurePolicy): string[][] {
 
 function explainText(context: Context, policy: Policy): string {
   const { failures, settleMs, acknowledgeMs, maxGraceMs, reorderBuffer, lateEventsPerActor } = policy;
+  const { evidenceRetentionMs = defaultEvidenceRetentionMs } = policy;
   const { terminal } = context;
   if (failures === undefined) throw new CandorError("defect", "A policy that was read has a table of failures.");
   return [
@@ -68,9 +71,21 @@ function explainText(context: Context, policy: Policy): string {
       ["longest grace", `${maxGraceMs} ms`],
       ["waiting events", `${reorderBuffer} of one author`],
       ["late events", `${lateEventsPerActor} of one actor to a closed task`],
+      ["evidence", `kept for ${formatDuration(evidenceRetentionMs)} after the run is closed`],
+      ...upstreamLines(policy),
       ["hash", hex(policyHash(policy))],
     ]),
   ].join("\n\n");
+}
+
+/** From when on an upstream counts as degraded, and blame on one as borne out by nobody. */
+function upstreamLines({ upstreams }: Policy): (readonly [name: string, value: string])[] {
+  if (upstreams === undefined) return [["upstreams", "not judged"]];
+  const { windowMs, minCalls, troubledShare, blame } = upstreams;
+  return [
+    ["degraded", `${troubledShare} of ${minCalls} calls or more in ${windowMs} ms did not succeed at their first try`],
+    ["blame", `does not hold against ${blame.calls} calls of ${blame.tasks} other tasks without trouble`],
+  ];
 }
 
 /** @throws CandorError `bad-file` with the first fault */
