@@ -1,9 +1,7 @@
 import { isCandorError, type Logger, type Mode } from "@candor/contract";
 import { currentAttempt } from "./attempt-scope.js";
 import type { Control } from "./control.js";
-import type { Dispatcher } from "./dispatcher.js";
-import type { Doubts } from "./doubts.js";
-import type { EffectBook } from "./effect-book.js";
+import { EffectEndings, type EffectEndingsOptions } from "./effect-endings.js";
 import {
   firstResult,
   nameEffect,
@@ -15,14 +13,8 @@ import {
   type Planned,
 } from "./effect-plan.js";
 import { inRow } from "./effect-row.js";
-import { ResultCipher } from "./encrypted-json.js";
 import { toFailure } from "./failure.js";
 import { fittingIdentifiers } from "./identifiers.js";
-import type { Inheritance } from "./inheritance.js";
-import type { IntentKeys } from "./intent-keys.js";
-import { within } from "./pause.js";
-import type { Recorder } from "./recorder.js";
-import type { RecorderSpool } from "./recorder-spool.js";
 import type { TaskDesk } from "./task-desk.js";
 
 /** One effect under way. */
@@ -41,21 +33,11 @@ export interface EffectCall {
   identify(identifiers: Readonly<Record<string, string>>): void;
 }
 
-export interface EffectsOptions {
+export interface EffectsOptions extends EffectEndingsOptions {
   readonly desk: TaskDesk;
-  readonly recorder: Recorder;
-  readonly book: EffectBook;
-  readonly keys: IntentKeys;
   readonly control: Control;
-  readonly spool: Pick<RecorderSpool, "content" | "write" | "note">;
-  readonly dataKey: Uint8Array;
   readonly mode: Mode;
   readonly minted: MintedKeys;
-  readonly inheritance: Inheritance;
-  readonly dispatcher: Dispatcher;
-  readonly doubts: Doubts;
-  /** How long an effect that is done waits for the log and the keys to have it, in ms. */
-  readonly settleMs: number;
   readonly logger: Logger;
 }
 
@@ -75,11 +57,11 @@ interface Running {
 export class Effects {
   readonly #options: EffectsOptions;
   readonly #running = new Map<string, Running>();
-  readonly #cipher: ResultCipher;
+  readonly #endings: EffectEndings;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
-    this.#cipher = new ResultCipher(options.dataKey);
+    this.#endings = new EffectEndings(options);
   }
 
   /** Waits until no dispatch is open that was given up. Effects under way are calls of the desk. */
@@ -148,7 +130,7 @@ export class Effects {
     const dispatching = this.#refusing(options, () => this.#options.dispatcher.dispatch(plan));
     // By then it is under way.
     setImmediate(() => {
-      this.#cipher.prepare();
+      this.#endings.prepare();
     });
     const dispatch = await dispatching;
     return await this.#perform(plan, dispatch, options, call);
@@ -168,12 +150,13 @@ export class Effects {
     }
     if (found.state === "done") {
       // A process that ended in between may have told of the repeat, and not yet of what it repeats.
-      if (last !== undefined) await this.#clear(plan, last.dispatch, last.identifiers);
+      if (last !== undefined) await this.#endings.clear(plan, last);
       return found;
     }
     const answer = await doubts.resolve(plan, found, options.probe);
     if (answer === undefined) return undefined;
-    await this.#settle(plan, open?.dispatch ?? 0, answer.result, answer.identifiers ?? {});
+    const { result: value, identifiers = {} } = answer;
+    await this.#endings.found(plan, { dispatch: open?.dispatch ?? 0, value, identifiers });
     return { value: answer.result };
   }
 
@@ -209,87 +192,8 @@ export class Effects {
       await desk.faults.failure(error, failure, { operation: options.operation, upstream, covers });
       throw error;
     }
-    await this.#commit(plan, { dispatch, value, identifiers, keyRead });
+    await this.#endings.commit(plan, { dispatch, value, identifiers, keyRead });
     return value;
-  }
-
-  /** Outcome and result go out together; what does not get through in time goes on in the background. */
-  async #commit(
-    plan: Planned,
-    done: {
-      readonly dispatch: number;
-      readonly value: unknown;
-      readonly identifiers: Readonly<Record<string, string>>;
-      readonly keyRead: boolean;
-    },
-  ): Promise<void> {
-    const { dispatcher, recorder, settleMs } = this.#options;
-    const { dispatch, value, identifiers, keyRead } = done;
-    this.#keep(plan, dispatch, value, "with the outcome");
-    const outcome = { phase: "committed", dispatch, identifiers, keyRead } as const;
-    const write = this.#prepare(plan, dispatch, identifiers);
-    let settled: Promise<void> | undefined;
-    // Where nothing else is to be told first, both reach the server in one breath.
-    const alongside = this.#isAlone(plan, dispatch) ? () => { settled = write(); } : undefined; // prettier-ignore
-    const { seq } = await dispatcher.outcome(plan, outcome, alongside);
-    if (settled === undefined) await this.#clear(plan, dispatch, identifiers);
-    settled ??= write();
-    await within(Promise.all([recorder.stored(seq), settled]), settleMs);
-  }
-
-  /** True if the outcome of this dispatch says all that there is to say of its key. */
-  #isAlone(plan: Planned, dispatch: number): boolean {
-    const { book, inheritance } = this.#options;
-    if (plan.inDoubt !== "reissue") return true;
-    const inherited = inheritance.of(plan.key);
-    if (inherited instanceof Promise) return false;
-    return inherited?.state !== "in-doubt" && book.openUnder(plan.key).every((open) => open.dispatch === dispatch);
-  }
-
-  /** A look-up found it done. */
-  async #settle(
-    plan: Planned,
-    dispatch: number,
-    value: unknown,
-    identifiers: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    this.#keep(plan, dispatch, value, "now");
-    const result = this.#options.spool.content.results.get(plan.key)?.result;
-    this.#options.inheritance.clear(plan.key, { dispatch, identifiers, arguments: plan.arguments, result });
-    await within(this.#prepare(plan, dispatch, identifiers)(), this.#options.settleMs);
-  }
-
-  /** @param when whether the spool takes it at once, or in one go with the outcome that is recorded next */
-  #keep(plan: Planned, dispatch: number, value: unknown, when: "now" | "with the outcome"): void {
-    const { spool } = this.#options;
-    const result = this.#cipher.encrypt(value);
-    if (result === undefined) return;
-    const record = { type: "result", key: plan.key, dispatch, result } as const;
-    if (when === "now") spool.write(record);
-    else spool.note(record);
-    spool.content.results.set(plan.key, { dispatch, result });
-  }
-
-  /** What writes the key's result down, for the next who meets the key. */
-  #prepare(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): () => Promise<void> {
-    const { spool, keys } = this.#options;
-    if (!plan.minted) return () => Promise.resolve();
-    const result = spool.content.results.get(plan.key)?.result;
-    const settle = keys.prepare(plan.key, { dispatch, identifiers, arguments: plan.arguments, result });
-    return () =>
-      settle(() => {
-        spool.note({ type: "done", key: plan.key });
-      });
-  }
-
-  /** What a repeat came to is what all came to that were dispatched before it, here and in earlier epochs. */
-  async #clear(plan: Planned, dispatch: number, identifiers: Readonly<Record<string, string>>): Promise<void> {
-    const { book, inheritance, doubts } = this.#options;
-    if (plan.inDoubt !== "reissue") return;
-    const inherited = await inheritance.of(plan.key);
-    if (inherited?.state !== "in-doubt" && book.openUnder(plan.key).length === 0) return;
-    await doubts.tell(plan, "committed", identifiers);
-    inheritance.clear(plan.key, { dispatch, identifiers });
   }
 
   #requireSame(plan: Planned, first: Uint8Array | undefined): void {
