@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Row } from "@candor/demo";
 
 const main = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
-/** Ten subagents, three services, a server and a guard: a machine that is busy otherwise needs its time. */
+/** Ten subagents, four services, a server and a guard: a machine that is busy otherwise needs its time. */
 const demoMs = 150_000;
 
 interface Ended {
@@ -26,6 +26,7 @@ interface Printed {
     readonly calls: number;
     readonly firstTry: number;
     readonly recovered: number;
+    readonly failed: number;
   }[];
   readonly rows: readonly Row[];
 }
@@ -132,11 +133,10 @@ describe("candor demo", () => {
     expect(verdicts(rows)).toEqual(everythingRight);
     // D2: the fetcher's task succeeded, every lookup of it in the end, and its upstream shows all the same. Which of the
     // tasks that used it fall into the last window that was degraded depends on how fast they were.
-    expect(degraded.map(({ upstream }) => upstream)).toEqual(["inventory"]);
-    for (const { calls, firstTry, recovered } of degraded) {
-      expect(firstTry).toBeLessThan(calls);
-      expect(recovered).toBeGreaterThan(0);
-    }
+    const inventory = degraded.find(({ upstream }) => upstream === "inventory");
+    expect(inventory?.failed).toBe(0);
+    expect(inventory?.recovered).toBeGreaterThan(0);
+    expect(inventory?.firstTry).toBeLessThan(inventory?.calls ?? 0);
     expect(right).toBe(true);
     runs.push(run);
 

@@ -5,8 +5,9 @@ import type { Agent } from "./messages.js";
 
 /** What an agent that looks items up is to do. */
 export const fetchWorkSchema = z.object({
-  /** Where the inventory service listens. */
+  /** Where the service listens that knows the items, and its name. */
   url: z.url(),
+  upstream: z.string(),
   items: z.array(z.string()).min(1),
   /** Name under which the service keeps its book of this agent's lookups. */
   caller: z.string(),
@@ -18,7 +19,7 @@ export const lookupTimeoutMs = 1_000;
 
 /** Looks all items up at once at a service that fails now and then. */
 export const fetchStock: Agent = async (job, say) => {
-  const { caller, items, url } = fetchWorkSchema.parse(job.work);
+  const { caller, items, upstream, url } = fetchWorkSchema.parse(job.work);
   return await doTask(job, (task) =>
     task.run(async (ctx) => {
       const counts = { found: 0, again: 0 };
@@ -26,7 +27,7 @@ export const fetchStock: Agent = async (job, say) => {
         items.map((item) =>
           ctx.attempt(
             "inventory.lookup",
-            { covers: item, upstream: "inventory", maxAttempts: 6, classify: classifyServiceError },
+            { covers: item, upstream, maxAttempts: 6, classify: classifyServiceError },
             async ({ attempt, signal }) => {
               if (attempt > 1) counts.again += 1;
               const { quantity } = await fetchItem(url, item, signal, { caller, timeoutMs: lookupTimeoutMs });

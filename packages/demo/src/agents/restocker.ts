@@ -11,7 +11,7 @@ import { paymentTarget } from "./payer.js";
 
 /** What the restocker is to do. */
 export const restockWorkSchema = z.object({
-  inventoryUrl: z.url(),
+  catalogueUrl: z.url(),
   paymentsUrl: z.url(),
   items: z.array(z.string()).min(1),
   /** What the supplier wants to be paid. */
@@ -49,15 +49,15 @@ export function blockedItems(instructions: string, items: readonly string[]): st
 }
 
 async function lookUp(ctx: TaskContext, task: SubagentTask, work: RestockWork, say: Say): Promise<TaskOutcome> {
-  const { inventoryUrl, items, order, caller } = work;
+  const { catalogueUrl, items, order, caller } = work;
   const blocked = blockedItems(task.brief.instructions ?? "", items);
   const blockers: string[] = [];
   for (const item of items.filter((one) => !blocked.includes(one))) {
     await ctx
       .attempt(
         "inventory.lookup",
-        { upstream: "inventory", maxAttempts: 8, classify: classifyServiceError },
-        ({ signal }) => fetchItem(inventoryUrl, item, signal, { caller, timeoutMs: lookupTimeoutMs }),
+        { upstream: "catalogue", maxAttempts: 8, classify: classifyServiceError },
+        ({ signal }) => fetchItem(catalogueUrl, item, signal, { caller, timeoutMs: lookupTimeoutMs }),
       )
       .catch((error: unknown) => {
         blockers.push(`${item}: ${error instanceof Error ? error.message : String(error)}`);

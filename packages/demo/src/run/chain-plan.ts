@@ -25,7 +25,7 @@ export const subFleets = ["planners", "buyers"] as const;
  */
 export function chainPlan(url: string, { credentials, certificate }: ChainPlace): Plan {
   const task = taskOf("planner");
-  const lookup: FetchWork = { url, items: [unknownItem], caller: "clerk" };
+  const lookup: FetchWork = { url, upstream: "catalogue", items: [unknownItem], caller: "clerk" };
   const buy: DelegatedWork = {
     fleet: credentials("orchestrator", "buyers"),
     part: {

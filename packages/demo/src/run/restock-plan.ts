@@ -46,12 +46,12 @@ export function restockTruth(lookups: readonly LookupRecord[], { payments, posts
 }
 
 /** The restocker's task: stuck, delegated again with the blocker, and held at an approval gate before it pays. */
-export function restockPlan(inventoryUrl: string, paymentsUrl: string): Plan {
+export function restockPlan(catalogueUrl: string, paymentsUrl: string): Plan {
   const task = taskOf("restocker");
-  const work: RestockWork = { inventoryUrl, paymentsUrl, items, order, caller: task.agent };
+  const work: RestockWork = { catalogueUrl, paymentsUrl, items, order, caller: task.agent };
   const done: { epochs: number; approvedAtMs: number | undefined } = { epochs: 0, approvedAtMs: undefined };
   const ownLookups = async (): Promise<LookupRecord[]> =>
-    (await readInventoryBook(inventoryUrl)).filter(({ caller }) => caller === task.agent);
+    (await readInventoryBook(catalogueUrl)).filter(({ caller }) => caller === task.agent);
   /** Looks into the books: every item that there is was found, and nothing was paid that nobody approved. */
   const books = async (): Promise<ProbeOutcome> => {
     const found = new Set((await ownLookups()).filter(({ answer }) => answer === "ok").map(({ item }) => item));

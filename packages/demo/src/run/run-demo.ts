@@ -81,6 +81,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const files = await listSqlFiles(migrations, signal);
   const watch = new PaymentWatch();
   const inventory = spawnService("inventory", { signal });
+  // One of its own for what there is not: an upstream is degraded here although every task that used it got what it wanted.
+  const catalogue = spawnService("inventory", { signal });
   const payments = spawnService("payment", {
     args: ["--latency-ms", String(paymentMs)],
     onLine: (value) => {
@@ -90,23 +92,21 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   const supplier = spawnService("payment", { args: ["--latency-ms", String(supplierMs)], signal });
   try {
-    const [{ url: inventoryUrl }, { url: paymentsUrl }, { url: supplierUrl }] = await Promise.all([
-      inventory,
-      payments,
-      supplier,
-    ]);
+    const [{ url: inventoryUrl }, { url: catalogueUrl }, { url: paymentsUrl }, { url: supplierUrl }] =
+      await Promise.all([inventory, catalogue, payments, supplier]);
+    const urls = { inventory: inventoryUrl, catalogue: catalogueUrl };
     const plans = [
       ...reviewPlans(migrations, files),
-      lookupPlan("fetcher", inventoryUrl),
+      lookupPlan("fetcher", urls),
       paymentPlan(paymentsUrl, watch),
-      lookupPlan("retry-hider", inventoryUrl),
-      lookupPlan("tail-dropper", inventoryUrl),
-      restockPlan(inventoryUrl, supplierUrl),
-      chainPlan(inventoryUrl, placeOf(options)),
+      lookupPlan("retry-hider", urls),
+      lookupPlan("tail-dropper", urls),
+      restockPlan(catalogueUrl, supplierUrl),
+      chainPlan(catalogueUrl, placeOf(options)),
     ];
     return await runPlans(plans, options, signal);
   } finally {
-    const started = await Promise.allSettled([inventory, payments, supplier]);
+    const started = await Promise.allSettled([inventory, catalogue, payments, supplier]);
     await Promise.all(
       started.map(async (one) => {
         if (one.status === "fulfilled") await one.value.stop();

@@ -9,7 +9,6 @@ import type { HandMadeChain } from "./hand-made-chain.js";
 
 const mostAttempts = 6;
 const operation = "inventory.lookup";
-const upstream = "inventory";
 const firstDelayMs = 50;
 
 type Prior = Payload<"error">["attempts"][number];
@@ -21,7 +20,7 @@ export interface LookupResults {
 }
 
 /** Looks one item up until it is found, or until trying again is no use. Every error and retry is recorded as it happens. */
-async function lookUp(chain: HandMadeChain, { caller, url }: FetchWork, item: string): Promise<boolean> {
+async function lookUp(chain: HandMadeChain, { caller, upstream, url }: FetchWork, item: string): Promise<boolean> {
   const attempts: Prior[] = [];
   for (let attempt = 1; ; attempt += 1) {
     const delayMs = attempt === 1 ? 0 : firstDelayMs * 2 ** (attempt - 2);
