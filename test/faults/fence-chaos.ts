@@ -28,6 +28,8 @@ export interface FenceChaosFigures extends FenceFigures {
 }
 
 const fewestNear = 5;
+/** Rounds that may be made anew beyond two for each; the time limit of the run ends it before where it must. */
+const mostAnew = 100;
 /** Time of attempts before the recall is sent, and after it is stored. */
 const aroundMs = 14;
 const attemptsPerMs = 1.2;
@@ -144,7 +146,7 @@ export async function runFenceChaos(world: World, options: FenceChaosOptions): P
     say(`${rounds} recalls on ${world.nodes.length} nodes`);
     const made: FenceRound[] = [];
     const good: FenceRound[] = [];
-    while (good.length < rounds && made.length < 3 * rounds + 20) {
+    while (good.length < rounds && made.length < 3 * rounds + mostAnew) {
       const { round, near } = await unlessAborted(signal, "the next recall", stage.round());
       made.push(round);
       if (near >= fewestNear) good.push(round);
