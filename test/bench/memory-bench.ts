@@ -24,6 +24,9 @@ function collected(): number {
   return heapUsed + external;
 }
 
+/** Plain tasks: names that end in 0 have neither terms nor anything that they say they examine. */
+const taskName = (i: number): string => `t${i}0`;
+
 /** A lane of one run, and the intents that close its tasks: in one piece, made before anything is measured. */
 class MeasuredLane {
   readonly #cast: Cast;
@@ -45,7 +48,7 @@ class MeasuredLane {
   }
 
   open(i: number): void {
-    const { intent, events, close } = taskMessages(this.#cast, `t${i}`, eventsPerTask, false);
+    const { intent, events, close } = taskMessages(this.#cast, taskName(i), eventsPerTask, false);
     this.#take(intent);
     for (const event of events) this.#take(event);
     this.#closings.set(close.data, i * closingBytes);
@@ -54,7 +57,7 @@ class MeasuredLane {
 
   close(i: number): void {
     const { run } = this.#cast;
-    const subject = publishedSubject({ role: "orch", actor: "fleet", run, task: `t${i}`, kind: "intent" });
+    const subject = publishedSubject({ role: "orch", actor: "fleet", run, task: taskName(i), kind: "intent" });
     const start = i * closingBytes;
     this.#take({ subject, data: this.#closings.subarray(start, start + (this.#lengths[i] ?? 0)) });
   }

@@ -153,7 +153,8 @@ export function taskMessages(cast: Cast, task: string, eventsPerTask: number, re
   const delegation = control.head;
   const close = control.event(
     "close",
-    { standing: { epoch: 1, state: "closed" }, state: "accepted" },
+    // What has terms is only accepted by a verifier or a person.
+    { standing: { epoch: 1, state: "closed" }, state: traitOf(task) === "upward" ? "cancelled" : "accepted" },
     cast.fleet.signer,
   );
 
